@@ -1,0 +1,111 @@
+"""The exception tree, and the one place where any exception becomes a failure with an owner.
+
+    HarnessEvalError
+    ├── ConfigError             the user's file, flag or environment is wrong (exit code 2)
+    ├── ContextOverflow         the view does not fit the model's window: a result, not a failure
+    └── BoundaryFailure         a trial is lost; `owner` says who must act
+        ├── EndpointFailure     provider, gateway or serving
+        │   └── EndpointDown    no further call can succeed (wrong key, quota, unknown model): the run stops
+        ├── SandboxFailure
+        ├── TaskFailure         verifier or environment of the task
+        └── HarnessFailure      our own code, or a harness this endpoint refuses
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from harness_eval.types import Owner
+
+_SECRET = re.compile(
+    r"(?i)(bearer\s+|api[-_]?key[\"'=:\s]+|authorization[\"'=:\s]+|x-api-key[\"'=:\s]+)([^\s\"',;}]{6,})"
+    r"|\b(sk-[A-Za-z0-9_-]{8,})"
+)
+
+
+def redact(text: str) -> str:
+    """The text with everything that looks like a credential replaced, for logs, reports and exception messages."""
+    return _SECRET.sub(lambda match: f"{match.group(1) or ''}[redacted]", text)
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """A hint such as ``did you mean 'head'? choices: head, tail`` for an unknown word."""
+    known = sorted(choices)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}choices: {', '.join(known)}"
+
+
+class HarnessEvalError(Exception):
+    """Base of all errors that this package raises on purpose."""
+
+
+class ConfigError(HarnessEvalError):
+    """A file, flag or environment is wrong; the message names the file, the key and the nearest valid choice."""
+
+
+class ContextOverflow(HarnessEvalError):
+    """The server says that the prompt is longer than the model's window."""
+
+
+class BoundaryFailure(HarnessEvalError):
+    """A trial is lost, and `owner` must act."""
+
+    owner: Owner = "harness"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(redact(message))
+
+
+class EndpointFailure(BoundaryFailure):
+    """The endpoint did not give a usable reply within its retries."""
+
+    owner: Owner = "endpoint"
+
+
+class EndpointDown(EndpointFailure):
+    """No further call to this endpoint can succeed in this run."""
+
+
+class SandboxFailure(BoundaryFailure):
+    """The sandbox could not be made, or broke."""
+
+    owner: Owner = "sandbox"
+
+
+class TaskFailure(BoundaryFailure):
+    """The task's environment or verifier is broken, so that it cannot judge."""
+
+    owner: Owner = "task"
+
+
+class HarnessFailure(BoundaryFailure):
+    """A bug of ours, or a harness that this endpoint refuses."""
+
+    owner: Owner = "harness"
+
+
+_BY_OWNER: dict[Owner, type[BoundaryFailure]] = {
+    "endpoint": EndpointFailure,
+    "sandbox": SandboxFailure,
+    "task": TaskFailure,
+    "harness": HarnessFailure,
+}
+
+
+@contextmanager
+def boundary(owner: Owner) -> Iterator[None]:
+    """Turn whatever is raised inside into a failure of `owner`; our own errors pass unchanged.
+
+    Raises:
+        BoundaryFailure: for any other exception, with its type and text (credentials removed).
+    """
+    try:
+        yield
+    except HarnessEvalError:
+        raise
+    except Exception as error:
+        raise _BY_OWNER[owner](f"{type(error).__name__}: {error}") from error

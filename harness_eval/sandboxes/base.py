@@ -1,0 +1,113 @@
+"""What a sandbox is: a place with a file system where commands run, made from a task's environment."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class BoxLimits:
+    """Limits of one box; `network` False means no network at all."""
+
+    memory_mb: int = 1024
+    pids: int = 256
+    cpus: float = 1.0
+    disk_mb: int = 1024
+    network: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoxSpec:
+    """What to make a box from.
+
+    `environment` is a task's folder of that name: `files/` is copied into the working directory, then `setup.sh` (if
+    there) runs in it as the box's user; Docker builds the `Dockerfile` instead where there is one. `image` names a
+    prebuilt image.
+    """
+
+    name: str
+    environment: Path | None = None
+    image: str | None = None
+    workdir: str = "/app"
+    env: Mapping[str, str] = field(default_factory=dict)
+    limits: BoxLimits = BoxLimits()
+    build_timeout: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What a command did. `output` is stdout and stderr as they came, UTF-8 with replacement, bounded in size.
+
+    `full_length` counts the characters of the whole output; `exit_code` is None after a time-out.
+    """
+
+    output: str
+    exit_code: int | None
+    timed_out: bool = False
+    full_length: int = 0
+
+
+class Sandbox(ABC):
+    """One box. `workdir` is the absolute path inside in which commands start. `root` prefixes `/tests`, `/logs`, ...
+
+    The local sandbox has no file system of its own, so there `/tests` lives at `root + "/tests"`; elsewhere root is "".
+    """
+
+    workdir: str
+    root: str = ""
+
+    @abstractmethod
+    async def run(
+        self,
+        command: str,
+        *,
+        timeout: float = 60.0,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Executed:
+        """Run `command` with bash, standard input closed. A time-out kills everything that the command started.
+
+        Raises:
+            SandboxFailure: if the box itself is broken or gone; a failing command is no failure.
+        """
+
+    @abstractmethod
+    async def read(self, path: str) -> bytes:
+        """The bytes of a file; relative paths start at `workdir`.
+
+        Raises:
+            FileNotFoundError, IsADirectoryError, PermissionError: as the box's user would see them.
+            SandboxFailure: if the box is broken or gone.
+        """
+
+    @abstractmethod
+    async def write(self, path: str, data: bytes) -> None:
+        """Write a file, making parent folders; the same errors as `read`."""
+
+    @abstractmethod
+    async def upload(self, source: Path, target: str) -> None:
+        """Copy a host folder's content to the absolute path `target` inside (for local: `root + target`)."""
+
+
+class SandboxProvider(ABC):
+    """A kind of sandbox on this machine."""
+
+    name: str
+    promises: str  # one sentence: what this kind protects from
+
+    @abstractmethod
+    def unavailable(self) -> str | None:
+        """Why this kind cannot be used here, or None."""
+
+    @abstractmethod
+    def open(self, spec: BoxSpec) -> AbstractAsyncContextManager[Sandbox]:
+        """A fresh box, taken down with all that runs in it when the context ends.
+
+        Raises:
+            SandboxFailure: if it cannot be made.
+            TaskFailure: if the task's environment cannot be built.
+        """

@@ -1,0 +1,55 @@
+"""Fixtures for the whole suite: the async backend, and skips that say what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    if not SHARED.is_dir():
+        pytest.skip("the shared facts are not beside this checkout")
+    return SHARED
+
+
+def _docker_missing() -> str | None:
+    try:
+        import docker
+
+        client = docker.from_env(timeout=10)
+        client.ping()
+        client.close()
+    except Exception as error:  # whatever is wrong with the engine, the test cannot run
+        return f"no Docker engine answers ({type(error).__name__})"
+    return None
+
+
+def _missing(marker: str) -> str | None:
+    if marker == "docker":
+        return _docker_missing()
+    program = {"bubblewrap": "bwrap", "chromium": "chromium"}[marker]
+    return None if shutil.which(program) else f"{program} is not installed"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reasons: dict[str, str | None] = {}
+    required = os.environ.get("HARNESS_EVAL_REQUIRE", "").split(",")
+    for item in items:
+        for marker in ("docker", "bubblewrap", "chromium"):
+            if item.get_closest_marker(marker) is None:
+                continue
+            if marker not in reasons:
+                reasons[marker] = _missing(marker)
+            if reasons[marker] and marker not in required:
+                item.add_marker(pytest.mark.skip(reason=reasons[marker] or ""))
