@@ -1,0 +1,138 @@
+"""Reading YAML files, and the one translation of what pydantic says into one line a user can act on."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from harness_eval.errors import ConfigError, nearest, redact
+from harness_eval.types import Json
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_SHOWN = 3  # problems named in one message; more than that is noise
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe subset, except that a key written twice is an error: the first would vanish without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} stands twice", key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path | str) -> dict[str, Json]:
+    """The mapping that a YAML file holds.
+
+    Raises:
+        ConfigError: the file is missing, unreadable, not text, not YAML, or holds no mapping.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not a text file in UTF-8") from None
+    try:
+        data = yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError) as error:  # a date such as 2024-99-99 raises ValueError
+        raise ConfigError(f"{path}: is not YAML: {_yaml_problem(error)}") from None
+    if not isinstance(data, dict):
+        found = "nothing" if data is None else f"a {type(data).__name__}"
+        raise ConfigError(f"{path}: must hold a mapping of keys to values, but holds {found}")
+    return data
+
+
+def _yaml_problem(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or " ".join(str(error).split())
+    return f"{problem} (line {mark.line + 1}, column {mark.column + 1})" if mark else str(problem)
+
+
+def parse(model: type[Model], data: Json, where: str) -> Model:
+    """`data` as an instance of `model`.
+
+    Args:
+        model: any pydantic model.
+        data: what was read, usually a mapping.
+        where: the file or flag that `data` came from, named first in the message.
+
+    Raises:
+        ConfigError: in one line, with the dotted path of each wrong key and the nearest valid choice.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        told = [_told(model, data, problem) for problem in problems[:_SHOWN]]
+        rest = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise ConfigError(redact(f"{where}: {'; '.join(told)}{rest}")) from None
+
+
+def _told(model: type[BaseModel], data: Json, problem: ErrorDetails) -> str:
+    kind, place, context = problem["type"], problem["loc"], problem.get("ctx", {})
+    path = ".".join(_path(data, place, missing=kind == "missing"))
+    prefix = f"{path}: " if path else ""
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"{prefix}unknown key; {nearest(str(place[-1]), _names_at(model, place[:-1]))}"
+    if kind in ("literal_error", "enum", "union_tag_invalid"):
+        choices = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags")))
+        value = str(context.get("tag", problem["input"]))
+        return f"{prefix}{value!r} is not known; {nearest(value, choices)}"
+    if kind == "missing":
+        return f"{prefix}is required"
+    if kind == "value_error":
+        return f"{prefix}{context.get('error', problem['msg'])}"
+    message = problem["msg"][:1].lower() + problem["msg"][1:]
+    simple = isinstance(problem["input"], str | int | float | bool | None)
+    return f"{prefix}{message}" + (f", not {problem['input']!r}" if simple else "")
+
+
+def _path(data: Json, place: Iterable[int | str], missing: bool) -> Iterator[str]:
+    """The parts of an error's location that are keys of `data`; pydantic adds the members of unions, which are not."""
+    parts = list(place)
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        keys = data if isinstance(data, Mapping) else range(len(data)) if isinstance(data, list | tuple) else ()
+        if part in keys:
+            data = data[part]
+        elif not (last and missing):
+            continue
+        yield str(part)
+
+
+def _names_at(model: type[BaseModel], place: Iterable[int | str]) -> set[str]:
+    """The keys that are valid at an error's location, over all models that may stand there."""
+    candidates: list[Any] = [model]
+    for part in place:
+        deeper = [kind for each in candidates for kind in _flat(_keys(each).get(str(part)))]
+        candidates = deeper or candidates  # an index, a dictionary's key, or the name of a member of a union
+    return {name for each in candidates for name in _keys(each)}
+
+
+def _keys(kind: Any) -> dict[str, Any]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {info.alias or name: info.annotation for name, info in kind.model_fields.items()}
+    if dataclasses.is_dataclass(kind):
+        return {each.name: each.type for each in dataclasses.fields(kind)}
+    return {}
+
+
+def _flat(annotation: Any) -> Iterator[Any]:
+    """All the types that an annotation such as ``list[A | B]`` mentions."""
+    inner = get_args(annotation)
+    if not inner and annotation is not None:
+        yield annotation
+    for each in inner:
+        yield from _flat(each)
