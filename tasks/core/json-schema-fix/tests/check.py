@@ -1,0 +1,47 @@
+"""Does the one wrong weight now say what the supplier says, and does everything else stay?"""
+
+import hashlib
+import json
+import unittest
+from pathlib import Path
+from typing import Any
+
+WRONG = 47
+UNTOUCHED = {
+    "validate.py": "fca091e214c4d0301734d8704ed164923ba063f0dc71d20939443d78a3a615c9",
+    "suppliers/alvor.csv": "c5bda9f19aecc7f9c9bbbe94c56e02dc261ab0d6b615d197ba6c1c2aed447561",
+    "suppliers/benmark.csv": "889fd87e400bbb55e5d34d5085991567c1dd4350f0a949e2c340577f87f05fd6",
+    "suppliers/corvida.csv": "c7a21ef5521b89d7168660a8f27e6480b624ca24832c041e5c98737d013c2410",
+    "suppliers/nordal.csv": "fb1ec4de718c92b05b81af0fc6c1d6537f0d2797de6f905062b1c574b92868eb",
+    "suppliers/ostara.csv": "0f1fe4d41d019ea72df326c3cbbce956701b6e51979cf834888a09c1e4ff9057",
+}
+OTHER_VALUES = "a6598fa30f2fe7d1444d319d203ca1d5baef390b138fbaadf2f426c2ce6f853f"
+
+
+def catalog() -> dict[str, Any]:
+    """The catalog as it is now."""
+    return json.loads(Path("catalog.json").read_text(encoding="utf-8"))
+
+
+class Goals(unittest.TestCase):
+    """What was asked for."""
+
+    def test_weight(self) -> None:
+        """The latest row of the sheet counts, as an integer."""
+        self.assertEqual(json.dumps(catalog()["products"][WRONG]["weight_g"]), "1205")
+
+
+class Kept(unittest.TestCase):
+    """What had to stay."""
+
+    def test_other_values(self) -> None:
+        """The catalog without the corrected weight, compared by digest."""
+        values = catalog()
+        del values["products"][WRONG]["weight_g"]
+        digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+        self.assertEqual(digest, OTHER_VALUES)
+
+    def test_other_files(self) -> None:
+        """The check and the sheets."""
+        for name, digest in UNTOUCHED.items():
+            self.assertEqual(hashlib.sha256(Path(name).read_bytes()).hexdigest(), digest, name)

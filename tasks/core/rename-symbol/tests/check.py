@@ -1,0 +1,96 @@
+"""Was net_total renamed everywhere, and nothing else?"""
+
+import ast
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+UNTOUCHED = {
+    "orders/lines.py": "a015f8fafb34a7b02181b7ec185df13c7e82943415bb696c8b20ccd36977195d",
+    "orders/shipping.py": "3f7aafeef7dbe8f0bc179480b7f873cd5d3efbe7672b8fd91e34dfa1f1dca290",
+    "docs/glossary.md": "7340880b096feb8e9fa861c8077d7a3ad2e6df77ab51b9ccf9343da50a3860ed",
+}
+PROBE = """
+import importlib, json, sys
+sys.path.insert(0, ".")
+import orders
+from orders import export, lines, pricing, shipping
+modules = [orders, export, lines, pricing, shipping]
+order = orders.Order("n", (orders.Line("a", 3, 1999, 700), orders.Line("b", 1, 455, 5, "B")), rebate=13, paid=250)
+print(json.dumps({
+    "left": [m.__name__ for m in modules if hasattr(m, "net_total")],
+    "exported": sorted(orders.__all__),
+    "due": [orders.amount_due(order), pricing.amount_due(order)],
+    "small": pricing.amount_due(orders.Order("n", (orders.Line("a", 1, 100, 1),), 0, 500)),
+    "weight": pricing.net_total_weight(order),
+    "zone": orders.subnet_total(order, "B"),
+    "invoice": json.loads(export.invoice(order)),
+    "postage": shipping.postage(order),
+}))
+"""
+EXPECTED = {
+    "left": [],
+    "exported": ["Line", "Order", "amount_due", "net_total_weight", "subnet_total"],
+    "due": [5363, 5363],
+    "small": 0,
+    "weight": 2105,
+    "zone": 455,
+    "invoice": {"gross_total": 6452, "net_total": 5363, "net_total_weight": 2105, "number": "n"},
+    "postage": 570,
+}
+
+
+def run(*arguments: str) -> str:
+    """What Python prints in a throw-away copy of the package."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree("orders", f"{folder}/orders")
+        shutil.copy("selftest.py", folder)
+        command = [sys.executable, "-EsB", *arguments]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20, check=True).stdout
+
+
+def names(path: Path) -> set[str]:
+    """Every identifier in a file."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for field in ("id", "attr", "name", "asname", "arg"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                found.add(value)
+    return found
+
+
+class Goals(unittest.TestCase):
+    """What was asked for."""
+
+    def test_package(self) -> None:
+        """The new name works, the old one is gone, results are the same."""
+        self.assertEqual(json.loads(run("-c", PROBE)), EXPECTED)
+
+    def test_no_trace(self) -> None:
+        """No identifier and no docstring of the package keeps the old name."""
+        for path in sorted(Path("orders").rglob("*.py")):
+            self.assertNotIn("net_total", names(path), path)
+        pricing = Path("orders/pricing.py").read_text(encoding="utf-8")
+        self.assertNotRegex(pricing, r"\bnet_total\b")
+        self.assertRegex(pricing, r"def subnet_total.*\n.*\bamount_due\b")
+
+    def test_selftest(self) -> None:
+        """The self-test uses the new name and passes."""
+        self.assertIn("amount_due", names(Path("selftest.py")))
+        self.assertNotIn("net_total", names(Path("selftest.py")))
+        self.assertTrue(run("selftest.py").rstrip().endswith("selftest passed"))
+
+
+class Kept(unittest.TestCase):
+    """What had to stay."""
+
+    def test_other_files(self) -> None:
+        """Files without the function are untouched."""
+        for name, digest in UNTOUCHED.items():
+            self.assertEqual(hashlib.sha256(Path(name).read_bytes()).hexdigest(), digest, name)
