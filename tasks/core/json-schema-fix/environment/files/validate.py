@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 KINDS = {"sku": str, "name": str, "supplier": str, "unit": str, "price_cents": int, "weight_g": int}
 UNITS = ("piece", "pair", "set")
@@ -22,8 +23,7 @@ def problems(product: dict[str, object]) -> list[str]:
 
 def main() -> int:
     """Print the report; 1 if there are errors."""
-    with open("catalog.json", encoding="utf-8") as file:
-        products = json.load(file)["products"]
+    products = json.loads(Path("catalog.json").read_text(encoding="utf-8"))["products"]
     errors = warnings = 0
     for number, product in enumerate(products):
         print(f"product {number:02d} {product.get('sku')} ({product.get('name')}): {len(product)} fields")
