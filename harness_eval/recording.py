@@ -1,0 +1,103 @@
+"""How records are written as bytes: JSON that survives whatever a model wrote, and one zstd frame a trajectory."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+
+import orjson
+import zstandard
+from pydantic import TypeAdapter, ValidationError
+
+from harness_eval.types import Compaction, Event, Json, Note, Step, StopReason, Trajectory, TrialKey
+
+_EVENTS: dict[str, type[Event]] = {"step": Step, "note": Note, "compaction": Compaction}
+_NAMES = {kind: name for name, kind in _EVENTS.items()}
+
+
+def dump(value: Json, pretty: bool = False) -> bytes:
+    """A value as JSON: dataclasses as objects; whole numbers of any size and lone surrogates are kept."""
+    try:
+        return orjson.dumps(value, default=_plain, option=orjson.OPT_INDENT_2 if pretty else None)
+    except TypeError:  # a model may write numbers and characters that the fast encoder refuses
+        return json.dumps(value, default=_plain, indent=2 if pretty else None).encode()
+
+
+def load(data: bytes) -> Json:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        return json.loads(data)  # what the slow encoder wrote
+
+
+def load_or_none(data: bytes) -> Json | None:
+    """The value of a JSON text, or None if it is none."""
+    try:
+        return load(data)
+    except ValueError:
+        return None
+
+
+def _plain(value: object) -> Json:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def file_name(key: TrialKey) -> str:
+    """Where a trial's frame is below the folder `trajectories`: readable, and unique through the hash at its end."""
+    parts = (key.task, key.harness, key.endpoint, str(key.repeat))
+    digest = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
+    readable = [re.sub(r"[^A-Za-z0-9_-]+", "-", part)[:40] for part in parts]
+    return f"{readable[0]}/{'.'.join(readable[1:])}.{digest}.json.zst"
+
+
+def pack(key: TrialKey, trajectory: Trajectory, extra: Mapping[str, Json]) -> bytes:
+    """A trajectory, and whatever else was recorded about its trial, as one zstd frame of JSON."""
+    events = [{"event": _NAMES[type(event)], **_plain(event)} for event in trajectory.events]
+    record = {
+        "key": key,
+        "system": trajectory.system,
+        "prompt": trajectory.prompt,
+        "stop": trajectory.stop,
+        "events": events,
+        "extra": extra,
+    }
+    return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(dump(record))
+
+
+def unpack(frame: bytes) -> Trajectory:
+    """The trajectory of a frame.
+
+    Raises:
+        ValueError: the frame is damaged, or holds something else.
+    """
+    try:
+        record = load(zstandard.ZstdDecompressor().decompress(frame))
+        events = tuple(_event(event) for event in record["events"])
+        stop = StopReason(record["stop"]) if record["stop"] else None
+        return Trajectory(record["system"], record["prompt"], events, stop)
+    except (zstandard.ZstdError, ValidationError, KeyError, TypeError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _event(data: dict[str, Json]) -> Event:
+    return _adapter(data.pop("event")).validate_python(data)
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Event]:
+    return TypeAdapter(_EVENTS[name])

@@ -1,0 +1,274 @@
+"""A run's folder: append results, read them back, resume.
+
+    study.json        what was planned, with the content hash of every harness and task
+    results.jsonl     one line a trial, appended when it ends; of several lines for one trial the latest counts
+    trajectories/     one zstd frame of JSON a trial, in place before its line is appended
+
+A line counts once it can be read whole. A line torn by a crash does not, so its trial is owed again; the same holds for
+a lost trial (one with a failure), which is why a trial may have more than one line. A judged trial is never run again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness_eval import recording
+from harness_eval.errors import ConfigError
+from harness_eval.types import Json, Result, Trajectory, TrialKey
+
+STUDY, RESULTS, TRAJECTORIES, LOCK = "study.json", "results.jsonl", "trajectories", ".lock"
+
+_UNCOMPARED = {"created"}  # keys of study.json that may differ when a run is resumed
+_SHOWN = 6  # differing fields named in one message
+
+Row = dict[str, Json]
+
+
+def key_of(row: Mapping[str, Json]) -> TrialKey:
+    """Which trial a line of results.jsonl belongs to."""
+    return TrialKey(row["task"], row["harness"], row["endpoint"], row["repeat"])
+
+
+def row_of(result: Result) -> Row:
+    """A result as its line of results.jsonl. `solved`, `score` and `stop` are null where they are unknown."""
+    verdict, failure, trajectory = result.verdict, result.failure, result.trajectory
+    return {
+        "task": result.key.task,
+        "harness": result.key.harness,
+        "harness_id": result.harness_id,
+        "endpoint": result.key.endpoint,
+        "repeat": result.key.repeat,
+        "solved": verdict.solved if verdict else None,
+        "score": verdict.score if verdict else None,
+        "failure": failure,
+        "stop": trajectory.stop if trajectory else None,
+        "labels": list(result.labels),
+        "usage": result.usage,
+        "cost": result.cost,
+        "seconds": round(result.seconds, 3),
+        "acted": list(result.acted),
+        "steps": len(trajectory.steps) if trajectory else 0,
+        "attempt": result.extra.get("attempt", 1),
+        "detail": verdict.detail if verdict else "",
+    }
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    """Every readable line of results.jsonl in the order it was appended, one in memory at a time."""
+    path = folder / RESULTS
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for line in lines:
+            row = recording.load_or_none(line)
+            if isinstance(row, dict) and {"task", "harness", "endpoint", "repeat"} <= row.keys():
+                yield row
+
+
+def latest(folder: Path) -> Iterator[Row]:
+    """The line that counts of each trial: the latest. Reads the file twice and keeps one number a trial in memory."""
+    remaining = Counter(hash(key_of(row)) for row in rows(folder))
+    for row in rows(folder):
+        key = hash(key_of(row))
+        remaining[key] -= 1
+        if not remaining[key]:
+            yield row
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a folder holds so far: judged trials, attempts spent on each lost one, and all that was used up."""
+
+    judged: set[TrialKey] = field(default_factory=set)
+    attempts: dict[TrialKey, int] = field(default_factory=dict)
+    solved: int = 0
+    tokens: int = 0
+    money: float = 0.0
+
+
+def tally(folder: Path) -> Tally:
+    """Count a folder's lines; tokens and money include those of lost trials, since they were spent."""
+    total = Tally()
+    for row in rows(folder):
+        key = key_of(row)
+        total.tokens += row["usage"]["prompt"] + row["usage"]["completion"]
+        total.money += row["cost"] or 0.0
+        if row["failure"] is not None:
+            total.attempts[key] = row["attempt"]
+        elif key not in total.judged:
+            total.judged.add(key)
+            total.solved += bool(row["solved"])
+    for key in total.judged:
+        total.attempts.pop(key, None)
+    return total
+
+
+def read_study(folder: Path) -> dict[str, Json]:
+    """The study of a run's folder.
+
+    Raises:
+        ConfigError: there is none, or it cannot be read.
+    """
+    path = folder / STUDY
+    try:
+        study = recording.load(path.read_bytes())
+    except OSError as error:
+        why = "is this the folder of a run?" if isinstance(error, FileNotFoundError) else error.strerror
+        raise ConfigError(f"{folder}: no {STUDY} here; {why}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: is not JSON: {error}") from None
+    if not isinstance(study, dict):
+        raise ConfigError(f"{path}: must hold an object")
+    return study
+
+
+def read_trajectory(folder: Path, key: TrialKey) -> Trajectory | None:
+    """The recorded trajectory of a trial; None where the trial was lost before there was one.
+
+    Raises:
+        ConfigError: the frame is damaged.
+    """
+    path = folder / TRAJECTORIES / recording.file_name(key)
+    try:
+        return recording.unpack(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise ConfigError(f"{path}: is damaged: {error}") from None
+
+
+class RunFolder:
+    """A run's folder while it is written to; made by `open_run`, which also closes it."""
+
+    def __init__(self, folder: Path, results: int) -> None:
+        self.folder = folder
+        self._results = results
+
+    def append(self, result: Result) -> None:
+        """Record one result so that it survives a crash of the process and of the machine. Blocks; one at a time.
+
+        Raises:
+            ConfigError: the disk is full or the folder is gone.
+        """
+        try:
+            if result.trajectory is not None:
+                frame = recording.pack(result.key, result.trajectory, result.extra)
+                _replace(self.folder / TRAJECTORIES / recording.file_name(result.key), frame)
+            line = recording.dump(row_of(result)) + b"\n"
+            if os.write(self._results, line) != len(line):
+                raise OSError(0, "the line was cut short")
+            os.fsync(self._results)
+        except OSError as error:
+            raise ConfigError(f"{self.folder}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def open_run(folder: Path, study: Mapping[str, Json]) -> Iterator[RunFolder]:
+    """Open a run's folder for writing: a new one, or the one that this very study left unfinished.
+
+    Raises:
+        ConfigError: another process writes there, it belongs to another study, or it cannot be written.
+    """
+    try:
+        (folder / TRAJECTORIES).mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from None
+    try:
+        _lock(folder, lock)
+        _settle(folder, study)
+        results = _open_results(folder / RESULTS)
+        try:
+            yield RunFolder(folder, results)
+        finally:
+            os.close(results)
+    finally:
+        os.close(lock)  # this also gives the lock back
+
+
+def _lock(folder: Path, lock: int) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.pread(lock, 20, 0).decode(errors="replace").strip() or "unknown"
+        message = f"{folder}: process {holder} is writing here; let it finish, or name another folder with --out"
+        raise ConfigError(message) from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+
+
+def _settle(folder: Path, study: Mapping[str, Json]) -> None:
+    """Write study.json into a new folder, or check that the one which is there means the same."""
+    path = folder / STUDY
+    wanted = recording.load(recording.dump(study))
+    if not path.exists():
+        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in (LOCK, TRAJECTORIES))
+        if foreign:
+            raise ConfigError(f"{folder}: is not empty and no run's folder (it holds {foreign[0]}); name another --out")
+        _replace(path, recording.dump(wanted, pretty=True))
+        return
+    differing = list(differences(read_study(folder), wanted))
+    if differing:
+        more = f"; and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+        told = "; ".join(differing[:_SHOWN]) + more
+        raise ConfigError(f"{folder}: holds a run of another study, so it cannot be resumed. What differs: {told}")
+
+
+def differences(old: Json, new: Json, path: str = "") -> Iterator[str]:
+    """Where two studies differ, each as `path: old, now new`; lists of named things are compared by name."""
+    old, new = _by_name(old), _by_name(new)
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        if old != new:
+            yield f"{path}: {_short(old)}, now {_short(new)}"
+        return
+    for key in [*old, *(key for key in new if key not in old)]:
+        inner = f"{path}.{key}" if path else str(key)
+        if inner in _UNCOMPARED:
+            continue
+        if key not in new or key not in old:
+            yield f"{inner}: {'no longer there' if key in old else 'new'}"
+        else:
+            yield from differences(old[key], new[key], inner)
+
+
+def _by_name(value: Json) -> Json:
+    named = isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value)
+    return {each["name"]: each for each in value} if named else value
+
+
+def _short(value: Json) -> str:
+    text = recording.dump(value).decode()
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _open_results(path: Path) -> int:
+    """Open results.jsonl for appending, on a fresh line: what a crash left half written is cut off."""
+    results = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    size = os.fstat(results).st_size
+    tail, start = b"", size
+    while start and b"\n" not in tail:
+        start = max(0, start - 65536)
+        tail = os.pread(results, size - start, start)
+    torn = tail.rpartition(b"\n")[2]
+    if recording.load_or_none(torn) is not None:
+        os.write(results, b"\n")
+    elif torn:
+        os.ftruncate(results, size - len(torn))
+    return results
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all, even if the machine stops."""
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
