@@ -1,0 +1,271 @@
+"""A task: a folder with an instruction, an environment, a verifier and mostly a solution, in Harbor's format.
+
+    task.toml  instruction.md  environment/  tests/test.sh  solution/solve.sh
+
+A task that is well formed but cannot run here is loaded all the same, and `Task.unsupported` says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness_eval.bundled import folder as bundled_folder
+from harness_eval.errors import ConfigError, SandboxFailure, TaskFailure, nearest, redact
+from harness_eval.sandboxes.base import BoxSpec, Executed, Sandbox, SandboxProvider
+from harness_eval.task_toml import TaskToml, box_spec, expand, read_task_toml, unsupported
+from harness_eval.types import Json, Verdict
+
+_CACHES = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".git", ".DS_Store"}
+_TAIL = 2000  # characters of a program's last output that go into a verdict or a failure
+_SOLUTION_TIMEOUT = 600.0  # seconds, where the task sets no limit for the agent
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a trial works on. Times are in seconds; `agent_timeout` None means that the task sets no limit.
+
+    `digest` is the SHA-256 over all files of the folder. The variables may hold credentials and are never printed.
+    """
+
+    name: str
+    suite: str
+    folder: Path
+    instruction: str
+    stresses: tuple[str, ...]
+    difficulty: str
+    spec: BoxSpec = field(repr=False)
+    agent_timeout: float | None
+    verifier_timeout: float
+    verifier_env: Mapping[str, str] = field(repr=False)
+    digest: str
+    solution_env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    unsupported: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether a task can judge: untouched it must not be solved, after its solution it must be.
+
+    A verdict is None where there is none; `detail` says why `ok` is False.
+    """
+
+    untouched: Verdict | None
+    solved: Verdict | None
+    ok: bool
+    detail: str
+
+
+def load_task(folder: Path) -> Task:
+    """The task in this folder.
+
+    Raises:
+        ConfigError: a part is missing, empty or broken; names the file, and the key with what is expected there.
+    """
+    config_file = folder / "task.toml"
+    config = read_task_toml(config_file)
+    reason = unsupported(folder, config)
+    if reason is None:
+        _require_parts(folder)
+    return _task(folder.resolve(), config, reason)
+
+
+def _task(folder: Path, config: TaskToml, reason: str | None) -> Task:
+    instruction = folder / "instruction.md"
+    source = folder / "task.toml"
+    return Task(
+        name=folder.name,
+        suite=folder.parent.name,
+        folder=folder,
+        instruction=instruction.read_text(encoding="utf-8") if instruction.is_file() else "",
+        stresses=tuple(config.metadata.stresses),
+        difficulty=config.metadata.difficulty,
+        spec=box_spec(folder, config),
+        agent_timeout=config.agent.timeout_sec,
+        verifier_timeout=config.verifier.timeout_sec,
+        verifier_env=expand(config.verifier.env, f"{source}: verifier.env"),
+        digest=_digest(folder),
+        solution_env=expand(config.solution.env, f"{source}: solution.env"),
+        unsupported=reason,
+    )
+
+
+def _require_parts(folder: Path) -> None:
+    for part in ("instruction.md", "tests/test.sh"):
+        path = folder / part
+        if not path.is_file():
+            raise ConfigError(f"{path}: missing; a task needs task.toml, instruction.md and tests/test.sh")
+    instruction = folder / "instruction.md"
+    try:
+        empty = not instruction.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{instruction}: not UTF-8 text ({error.reason})") from error
+    if empty:
+        raise ConfigError(f"{instruction}: empty; say there what the agent must do")
+
+
+def _digest(folder: Path) -> str:
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
+        relative = path.relative_to(folder)
+        if _CACHES.intersection(relative.parts) or path.suffix == ".pyc" or not path.is_file():
+            continue
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        total.update(f"{relative.as_posix()}\0{content}\n".encode())
+    return total.hexdigest()
+
+
+def load_suite(name_or_path: str | Path) -> tuple[Task, ...]:
+    """All tasks of a bundled suite (`core`), one bundled task (`core/log-root-cause`), or those of a folder, by name.
+
+    A bundled name wins over a folder of the same name; `./core` means the folder.
+
+    Raises:
+        ConfigError: nothing of that name exists, it holds no task, or a task in it is wrong.
+    """
+    place = _suite_folder(name_or_path)
+    if (place / "task.toml").is_file():
+        return (load_task(place),)
+    folders = sorted(path for path in place.iterdir() if path.is_dir() and not path.name.startswith((".", "__")))
+    if not folders:
+        raise ConfigError(f"{place}: holds no task; each task is a folder with a task.toml")
+    return tuple(load_task(path) for path in folders)
+
+
+def _suite_folder(name_or_path: str | Path) -> Path:
+    bundled = bundled_folder("tasks")
+    if isinstance(name_or_path, str) and not name_or_path.startswith((".", "/", "~")):
+        inside = bundled / name_or_path
+        if inside.is_dir():
+            return inside
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        return path
+    known = [suite.name for suite in bundled.iterdir() if suite.is_dir()]
+    known += [f"{task.parent.parent.name}/{task.parent.name}" for task in bundled.glob("*/*/task.toml")]
+    shown = known if "/" in str(name_or_path) else [name for name in known if "/" not in name]
+    raise ConfigError(f"{name_or_path}: no such suite, task or folder; {nearest(str(name_or_path), shown)}")
+
+
+async def verify(task: Task, sandbox: Sandbox) -> Verdict:
+    """Run the task's verifier in the box as the agent left it; the reward decides, never test.sh's exit code.
+
+    Raises:
+        TaskFailure: it took too long, or left no reward that is a number in 0..1; with its last output.
+        SandboxFailure: the box is broken.
+    """
+    logs, tests = f"{sandbox.root}/logs/verifier", f"{sandbox.root}/tests"
+    # What the agent may have put there must neither be taken for a reward nor run beside the tests.
+    stale = f"rm -rf {shlex.quote(logs)}/* && mkdir -p {shlex.quote(logs)} && rm -rf {shlex.quote(tests)}/*"
+    prepared = await sandbox.run(stale)
+    if prepared.exit_code != 0:
+        raise SandboxFailure(f"the verifier's folders cannot be made: {_tail(prepared.output)}")
+    await sandbox.upload(task.folder / "tests", "/tests")
+    ran = await sandbox.run(
+        f"bash {shlex.quote(tests)}/test.sh",
+        timeout=task.verifier_timeout,
+        env={"VERIFIER_DIR": logs, **task.verifier_env},
+    )
+    output = _without_values(_tail(ran.output), task.verifier_env)
+    if ran.timed_out:
+        raise TaskFailure(f"{task.name}: the verifier took longer than {task.verifier_timeout:g} s; {_said(output)}")
+    try:
+        return Verdict(await _score(sandbox, logs), output)
+    except ValueError as error:
+        raise TaskFailure(f"{task.name}: {error}; {_said(output)}") from error
+
+
+async def _score(sandbox: Sandbox, logs: str) -> float:
+    """The reward in 0..1.
+
+    Raises:
+        ValueError: there is none, or it is no such number.
+    """
+    for name in ("reward.json", "reward.txt"):
+        try:
+            text = (await sandbox.read(f"{logs}/{name}")).decode("utf-8")
+        except FileNotFoundError:
+            continue
+        except (IsADirectoryError, PermissionError) as error:
+            raise ValueError(f"{name} cannot be read ({type(error).__name__})") from error
+        if not text.strip():
+            raise ValueError(f"{name} is empty")
+        return _mean(json.loads(text)) if name == "reward.json" else _number(float(text))
+    raise ValueError("the verifier wrote neither reward.json nor reward.txt")
+
+
+def _mean(reward: Json) -> float:
+    if not isinstance(reward, dict):
+        return _number(reward)
+    if "reward" in reward:
+        return _number(reward["reward"])
+    if not reward:
+        raise ValueError("reward.json is an empty object")
+    return sum(_number(value) for value in reward.values()) / len(reward)
+
+
+def _number(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"the reward {str(value)[:80]!r} is no number in 0..1")
+    return float(value)
+
+
+async def prove(task: Task, provider: SandboxProvider) -> Proof:
+    """Judge the task in two fresh boxes: untouched, and after its own solution.
+
+    Raises:
+        SandboxFailure: a box cannot be made or breaks; a task that fails gives a Proof that is not `ok`.
+    """
+    if task.unsupported is not None:
+        return Proof(None, None, False, f"cannot run here: {task.unsupported}")
+    if not (task.folder / "solution" / "solve.sh").is_file():
+        return Proof(None, None, False, "there is no solution/solve.sh to prove it with")
+    untouched = solved = None
+    try:
+        async with provider.open(task.spec) as sandbox:
+            untouched = await verify(task, sandbox)
+        if untouched.solved:
+            return Proof(untouched, None, False, f"solved before anything was done; {_said(untouched.detail)}")
+        async with provider.open(task.spec) as sandbox:
+            ran = await _solve(task, sandbox)
+            solved = await verify(task, sandbox)
+    except TaskFailure as failure:
+        return Proof(untouched, solved, False, str(failure))
+    if not solved.solved:
+        return Proof(untouched, solved, False, _unsolved(task, ran, solved))
+    return Proof(untouched, solved, True, "")
+
+
+async def _solve(task: Task, sandbox: Sandbox) -> Executed:
+    await sandbox.upload(task.folder / "solution", "/solution")
+    return await sandbox.run(
+        f"bash {shlex.quote(sandbox.root + '/solution/solve.sh')}",
+        timeout=task.agent_timeout or _SOLUTION_TIMEOUT,
+        env=task.solution_env,
+    )
+
+
+def _unsolved(task: Task, ran: Executed, verdict: Verdict) -> str:
+    ended = "was stopped at its time limit" if ran.timed_out else f"ended with exit code {ran.exit_code}"
+    solution = _without_values(_tail(ran.output), task.solution_env)
+    return f"score {verdict.score:g} after solve.sh, which {ended} ({_said(solution)}); verifier: {verdict.detail}"
+
+
+def _tail(output: str) -> str:
+    return redact(output[-_TAIL:].strip())
+
+
+def _said(output: str) -> str:
+    return f"last output: {output}" if output else "it printed nothing"
+
+
+def _without_values(text: str, env: Mapping[str, str]) -> str:
+    """The text without the values of these variables, which may be credentials of the host."""
+    for value in env.values():
+        if len(value) >= 8:
+            text = text.replace(value, "[redacted]")
+    return text

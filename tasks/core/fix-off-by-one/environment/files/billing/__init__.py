@@ -1,0 +1,1 @@
+"""Billing: which days a customer pays for."""

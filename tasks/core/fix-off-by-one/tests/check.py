@@ -1,0 +1,115 @@
+"""Judges the corrected module by what it gives, in a process of its own, and the line in CHANGES.md.
+
+Two points: the fix and the line. Whatever else changed halves the reward.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+
+PROBE = """
+import json, sys
+from datetime import date
+sys.path.insert(0, ".")
+sys.dont_write_bytecode = True
+from billing import periods
+given = {}
+for name in ("daily", "weekly", "fortnightly", "four_weekly", "monthly", "windows"):
+    for start in (date(2031, 1, 30), date(2032, 2, 28), date(2030, 12, 25)):
+        for count in (0, 1, 4):
+            more = {"days": 9} if name == "windows" else {}
+            given[f"{name} {start} {count}"] = getattr(periods, name)(start=start, count=count, **more)
+given["next_month"] = periods.next_month(date(2030, 12, 31)), periods.next_month(day=date(2032, 2, 1))
+given["days_paid"] = periods.days_paid(periods=[(date(2031, 1, 1), date(2031, 1, 7)), (date(2031, 2, 1), date(2031, 2, 1))])
+print(json.dumps(given, default=str))
+"""
+LENGTHS = {"daily": 1, "weekly": 7, "fortnightly": 14, "four_weekly": 28, "windows": 9}
+RUN_CHECKS = "4f8ae0d5898864ff9f48a609b7512c9d26889fab8bbe97e05202bdea8f21d99c"
+CHANGES = """# Changes
+
+## Unreleased
+
+- Fixed: `fortnightly` no longer counts one day twice.
+- Added: `windows` for half-open pairs.
+
+## 2.3.0
+
+- Added: `four_weekly`.
+- Fixed: `monthly` no longer stops at the end of the year.
+
+## 2.2.0
+
+- Added: `fortnightly` and `days_paid`.
+"""
+ADDED = "- Fixed: `fortnightly` no longer counts one day twice.\n"
+
+
+def given() -> dict[str, object]:
+    """What the solver's module gives, by call; empty if it cannot be used."""
+    command = [sys.executable, "-I", "-c", PROBE]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        found = json.loads(ran.stdout)
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        print(f"billing.periods cannot be used: {error}")
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def expected(name: str, start: date, count: int) -> list[list[str]]:
+    """What a function has to give."""
+    if name == "monthly":
+        months = [start.year * 12 + start.month - 1 + at for at in range(count + 1)]
+        firsts = [date(month // 12, month % 12 + 1, 1) for month in months]
+    else:
+        firsts = [start + timedelta(days=LENGTHS[name] * at) for at in range(count + 1)]
+    shift = timedelta(days=0 if name == "windows" else 1)
+    return [[str(first), str(after - shift)] for first, after in zip(firsts, firsts[1:], strict=False)]
+
+
+def right(call: str, value: object) -> bool:
+    """Whether one call gave what it must."""
+    if call == "next_month":
+        return value == ["2031-01-01", "2032-03-01"]
+    if call == "days_paid":
+        return value == 8
+    name, start, count = call.split()
+    return value == expected(name, date.fromisoformat(start), int(count))
+
+
+def lines(text: str) -> list[str]:
+    """The lines that say something: blank ones and spaces at line ends are free."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def changes() -> str:
+    """CHANGES.md, or nothing."""
+    try:
+        return Path("CHANGES.md").read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        print(f"CHANGES.md cannot be read: {error}")
+        return ""
+
+
+def score() -> float:
+    """The reward in 0..1."""
+    found = given()
+    wrong = sorted(call for call, value in found.items() if not right(call, value))
+    fixed = bool(found) and not any(call.startswith("fortnightly") for call in wrong)
+    others = bool(found) and all(call.startswith("fortnightly") for call in wrong)
+    text = changes()
+    noted = ADDED.rstrip() in lines(text)
+    clean = lines(text) in (lines(CHANGES), lines(CHANGES.replace(ADDED, "")))
+    checks = Path("run_checks.py")
+    same = checks.is_file() and hashlib.sha256(checks.read_bytes()).hexdigest() == RUN_CHECKS
+    print(f"wrong calls: {wrong}")
+    print(f"fixed: {fixed}, others as before: {others}, noted: {noted}, rest of CHANGES.md: {clean}, checks: {same}")
+    return (fixed + noted) / 2 * (1.0 if others and clean and same else 0.5)
+
+
+reward = score()
+Path(os.environ.get("VERIFIER_DIR", "/logs/verifier"), "reward.txt").write_text(f"{reward:.4f}\n", encoding="utf-8")
