@@ -29,7 +29,7 @@ keep = 7 days
 to = delta-packages@desk.example
 subject = delta-packages: nightly summary
 """
-OTHER_JOBS = "7e46fec08d989c752ca722d7ccc3121c52c36e930ae924fceef9ddaba3d53d16"
+OTHER_JOBS = "0a45afcb1a6d5105d8b402e8c262c9fd776be81126e0cd32cb78d87e177b06b7"
 POLICY = "05271f3f9385a5b33daeb921afadc11b319e73691697a36100c6192421e79ae6"
 
 
