@@ -1,0 +1,105 @@
+"""A tool as data: what the model reads of it, and the operation that stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from harness_eval.axes.desk import Desk
+
+Operation: TypeAlias = Callable[[Desk, Mapping[str, Any]], Awaitable["Outcome"]]
+ParameterType: TypeAlias = Literal["string", "integer", "number", "boolean", "array", "object"]
+
+_FITS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list, tuple),
+    "object": (dict,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an operation brought, before any cut. `ends` asks for the end of the trial."""
+
+    text: str
+    failed: bool = False
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter. `role` is the operation's own name for it; "" means that it is accepted and ignored."""
+
+    name: str
+    role: str
+    description: str
+    type: ParameterType = "string"
+    required: bool = True
+    choices: tuple[str, ...] = ()
+    items: Mapping[str, Any] | None = None
+
+    def schema(self) -> dict[str, Any]:
+        """The parameter as JSON Schema."""
+        schema: dict[str, Any] = {"type": self.type, "description": self.description}
+        if self.choices:
+            schema["enum"] = list(self.choices)
+        if self.type == "array":
+            schema["items"] = dict(self.items or {"type": "string"})
+        return schema
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value has this parameter's type (a boolean is no integer)."""
+        if isinstance(value, bool) and self.type != "boolean":
+            return False
+        return isinstance(value, _FITS[self.type]) and (not self.choices or value in self.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that is offered. `kind` is work, plan, stop or distractor."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    operation: Operation = field(compare=False)
+    kind: Literal["work", "plan", "stop", "distractor"] = "work"
+
+    def schema(self) -> dict[str, Any]:
+        """The tool's parameters as one plain JSON Schema object (no references, a type at every node)."""
+        return {
+            "type": "object",
+            "properties": {parameter.name: parameter.schema() for parameter in self.parameters},
+            "required": [parameter.name for parameter in self.parameters if parameter.required],
+        }
+
+    def problem(self, arguments: Mapping[str, Any]) -> str | None:
+        """What is wrong with these arguments, in words for the model, or None."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        missing = [p.name for p in self.parameters if p.required and p.name not in arguments]
+        if missing:
+            return f"missing required parameter {', '.join(map(repr, missing))}"
+        unknown = [name for name in arguments if name not in known]
+        if unknown:
+            return f"unknown parameter {', '.join(map(repr, unknown))}; it takes {', '.join(known) or 'none'}"
+        for name, value in arguments.items():
+            if not known[name].accepts(value) and (value is not None or known[name].required):
+                expected = known[name].type + (
+                    f" (one of {', '.join(known[name].choices)})" if known[name].choices else ""
+                )
+                return f"parameter {name!r} must be a {expected}"
+        return None
+
+    async def call(self, desk: Desk, arguments: Mapping[str, Any]) -> Outcome:
+        """Run the operation with the arguments under the operation's own names."""
+        roles = {p.name: p.role for p in self.parameters if p.role}
+        named = {roles[name]: value for name, value in arguments.items() if name in roles and value is not None}
+        return await self.operation(desk, named)
+
+
+def find_tool(tools: tuple[Tool, ...], name: str) -> Tool | None:
+    """The tool of that exact name, or None."""
+    return next((tool for tool in tools if tool.name == name), None)
