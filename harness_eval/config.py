@@ -73,6 +73,8 @@ def parse(model: type[Model], data: Json, where: str) -> Model:
     """
     try:
         return model.model_validate(data)
+    except ConfigError as error:  # raised by a validator, which cannot know the file
+        raise ConfigError(f"{where}: {error}") from None
     except ValidationError as error:
         problems = error.errors(include_url=False)
         told = [_told(model, data, problem) for problem in problems[:_SHOWN]]

@@ -24,6 +24,8 @@ class Inner(BaseModel):
     def _is_http(cls, value: str) -> str:
         if not value.startswith("http"):
             raise ValueError("must start with http")
+        if "@" in value:
+            raise ConfigError("base_url must hold no credentials")
         return value
 
 
@@ -80,6 +82,10 @@ def test_a_missing_key_is_named() -> None:
 
 def test_the_words_of_a_validator_are_kept() -> None:
     assert message({"inners": [{"base_url": "ftp"}]}) == "study.yaml: inners.0.base_url: must start with http"
+
+
+def test_a_configuration_error_of_a_validator_gets_the_file() -> None:
+    assert message({"inners": [{"base_url": "http://a@b"}]}) == "study.yaml: base_url must hold no credentials"
 
 
 def test_a_value_out_of_range_is_shown() -> None:
