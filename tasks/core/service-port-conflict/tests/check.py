@@ -41,7 +41,7 @@ def moved() -> None:
 def noted() -> None:
     """The note is the one line that was asked for."""
     text = Path("moved.txt").read_text(encoding="utf-8")
-    assert text.rstrip("\n") == "tapir metrics 8294 8109", f"moved.txt says {text[:80]!r}"
+    assert text.strip() == "tapir metrics 8294 8109", f"moved.txt says {text[:80]!r}"
 
 
 def other_settings() -> None:
