@@ -28,7 +28,12 @@ class Desk:
     @property
     def state_folder(self) -> str:
         """Where a shell that keeps state stores it, outside of the working directory."""
-        return f"{self.sandbox.root}/tmp/.shell-state"
+        return f"{self.sandbox.root}/tmp/.shell-state"  # noqa: S108 - inside of the sandbox
+
+    @property
+    def spill_folder(self) -> str:
+        """Where results that are too long to show are kept whole."""
+        return f"{self.sandbox.root}/tmp/tool-output"  # noqa: S108 - inside of the sandbox
 
     async def run(self, command: str, timeout: float | None = None) -> Executed:
         """A command of the model's, within the harness's shell."""

@@ -10,6 +10,19 @@ from harness_eval.axes.level import Level
 from harness_eval.axes.tool import Parameter, Tool, find_tool
 from harness_eval.types import ToolCall, Trajectory
 
+BAD_CALLS = frozenset(
+    f"model.{kind}"
+    for kind in (
+        "args_wrong_type",
+        "bad_args_json",
+        "foreign_param_names",
+        "missing_required",
+        "tool_name_case",
+        "unknown_tool_invented",
+    )
+)
+"""Labels of calls that no tool could carry out as they were written."""
+
 
 class Errors(Level):
     """How a call that cannot be carried out is answered. After `patience` such turns in a row the trial ends."""
@@ -30,7 +43,7 @@ class Errors(Level):
 
     def acted(self, record: Trajectory) -> bool:
         """Whether a result failed before any tool ran, so that this level had to answer."""
-        return any("harness.bad_call" in step.labels for step in record.steps)
+        return any(label in BAD_CALLS for step in record.steps for label in step.labels)
 
 
 class Explain(Errors):

@@ -31,6 +31,14 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a call cannot be carried out: its label (of the vocabulary of failures), and words for the model."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter. `role` is the operation's own name for it; "" means that it is accepted and ignored."""
 
@@ -50,6 +58,10 @@ class Parameter:
         if self.type == "array":
             schema["items"] = dict(self.items or {"type": "string"})
         return schema
+
+    def wanted(self) -> str:
+        """The type and the choices in words."""
+        return self.type + (f", one of {', '.join(self.choices)}" if self.choices else "")
 
     def accepts(self, value: Any) -> bool:
         """Whether a value has this parameter's type (a boolean is no integer)."""
@@ -76,21 +88,19 @@ class Tool:
             "required": [parameter.name for parameter in self.parameters if parameter.required],
         }
 
-    def problem(self, arguments: Mapping[str, Any]) -> str | None:
-        """What is wrong with these arguments, in words for the model, or None."""
+    def problem(self, arguments: Mapping[str, Any]) -> Problem | None:
+        """What is wrong with these arguments, or None."""
         known = {parameter.name: parameter for parameter in self.parameters}
         missing = [p.name for p in self.parameters if p.required and p.name not in arguments]
-        if missing:
-            return f"missing required parameter {', '.join(map(repr, missing))}"
         unknown = [name for name in arguments if name not in known]
         if unknown:
-            return f"unknown parameter {', '.join(map(repr, unknown))}; it takes {', '.join(known) or 'none'}"
+            text = f"unknown parameter {', '.join(map(repr, unknown))}; {self.name} takes {', '.join(known) or 'none'}"
+            return Problem("model.foreign_param_names", text)
+        if missing:
+            return Problem("model.missing_required", f"missing required parameter {', '.join(map(repr, missing))}")
         for name, value in arguments.items():
             if not known[name].accepts(value) and (value is not None or known[name].required):
-                expected = known[name].type + (
-                    f" (one of {', '.join(known[name].choices)})" if known[name].choices else ""
-                )
-                return f"parameter {name!r} must be a {expected}"
+                return Problem("model.args_wrong_type", f"parameter {name!r} must be {known[name].wanted()}")
         return None
 
     async def call(self, desk: Desk, arguments: Mapping[str, Any]) -> Outcome:
@@ -103,3 +113,13 @@ class Tool:
 def find_tool(tools: tuple[Tool, ...], name: str) -> Tool | None:
     """The tool of that exact name, or None."""
     return next((tool for tool in tools if tool.name == name), None)
+
+
+def find_problem(tools: tuple[Tool, ...], name: str, arguments: Mapping[str, Any]) -> Problem | None:
+    """Why this call cannot be carried out with these tools, or None."""
+    tool = find_tool(tools, name)
+    if tool is not None:
+        return tool.problem(arguments)
+    if any(each.name.lower() == name.lower() for each in tools):
+        return Problem("model.tool_name_case", f"there is no tool {name!r}; names are case-sensitive")
+    return Problem("model.unknown_tool_invented", f"there is no tool {name!r}")

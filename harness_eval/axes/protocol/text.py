@@ -166,7 +166,8 @@ class Dsml(TextProtocol):
         "To call tools, write:\n<｜DSML｜function_calls>\n"
         '<｜DSML｜invoke name="NAME">\n<｜DSML｜parameter name="PARAMETER" string="true">VALUE</｜DSML｜parameter>\n'
         "</｜DSML｜invoke>\n</｜DSML｜function_calls>\n"
-        'A parameter that is no text has string="false" and its value as JSON. The result comes back in the next message.'
+        'A parameter that is no text has string="false" and its value as JSON. '
+        "The result comes back in the next message."
     )
 
     def write(self, call: ToolCall, tools: tuple[Tool, ...]) -> str:

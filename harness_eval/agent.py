@@ -1,0 +1,172 @@
+"""The only loop: model, harness and sandbox meet here."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass, field
+
+import anyio
+
+from harness_eval.axes.desk import Desk
+from harness_eval.axes.stopping import Stop
+from harness_eval.axes.tool import Outcome, find_problem, find_tool
+from harness_eval.endpoints.base import Endpoint
+from harness_eval.errors import ContextOverflow, boundary
+from harness_eval.harness import Harness
+from harness_eval.sandboxes.base import Sandbox
+from harness_eval.types import (
+    Compaction,
+    Limits,
+    Note,
+    Observation,
+    Reply,
+    Step,
+    StopReason,
+    ToolCall,
+    Trajectory,
+    View,
+    estimate_tokens,
+)
+
+
+async def run_agent(
+    harness: Harness, instruction: str, sandbox: Sandbox, endpoint: Endpoint, *, limits: Limits, seed: int
+) -> Trajectory:
+    """One agent at work on one task until it stops or a limit does.
+
+    Args:
+        harness: how the model meets the task.
+        instruction: the task's prompt.
+        sandbox: where its commands run.
+        endpoint: the model.
+        limits: turns, tokens and seconds.
+        seed: sent with every request.
+
+    Raises:
+        BoundaryFailure: when endpoint, sandbox or harness fail; what the model does wrong is in the record instead.
+    """
+    record = Trajectory(harness.system, instruction)
+    agent = _Agent(harness, Desk(sandbox, harness.shell.wrap), endpoint, limits, seed, record)
+    with boundary("harness"):
+        with anyio.move_on_after(limits.seconds) as scope:
+            await agent.work()
+        if scope.cancelled_caught:
+            agent.stop(StopReason.TIME)
+    return agent.record
+
+
+@dataclass(slots=True)
+class _Agent:
+    harness: Harness
+    desk: Desk
+    endpoint: Endpoint
+    limits: Limits
+    seed: int
+    record: Trajectory
+    calls: int = 0
+    bad_turns: int = 0
+    labels: list[str] = field(default_factory=list)
+
+    def stop(self, reason: StopReason) -> None:
+        self.record = Trajectory(self.record.system, self.record.prompt, self.record.events, reason)
+
+    async def work(self) -> None:
+        try:
+            while self.record.stop is None:
+                await self.turn()
+        except ContextOverflow:
+            self.stop(StopReason.OVERFLOW)
+
+    async def turn(self) -> None:
+        self.record = self.record.append(*self.harness.notes(self.record))
+        if self.harness.context.due(self.record, self.prompt_tokens()):
+            await self.compact()
+        started = time.monotonic()
+        reply, digest = await self.ask(self.harness.view(self.record))
+        action = self.harness.decode(reply)
+        self.labels = []
+        observations = [await self.observe(call) for call in action.calls]
+        observations += [await self.refuse(bad.reason, "model.bad_args_json") for bad in action.malformed]
+        self.record = self.record.append(
+            Step(
+                action,
+                tuple(observations),
+                reply.usage,
+                time.monotonic() - started,
+                reply.finish_reason,
+                tuple(dict.fromkeys(self.labels)),
+                digest,
+            )
+        )
+        self.judge()
+
+    def judge(self) -> None:
+        step = self.record.steps[-1]
+        attempted = len(step.action.calls) + len(step.action.malformed)
+        self.bad_turns = self.bad_turns + 1 if attempted and len(self.labels) >= attempted else 0
+        verdict = self.harness.stopping.judge(self.record)
+        if verdict is Stop.FINISHED:
+            self.stop(StopReason.FINISHED)
+        elif self.bad_turns >= self.harness.errors.patience:
+            self.stop(StopReason.MALFORMED)
+        elif len(self.record.steps) >= self.limits.steps:
+            self.stop(StopReason.STEPS)
+        elif self.record.usage.total >= self.limits.tokens:
+            self.stop(StopReason.TOKENS)
+        elif isinstance(verdict, Note):
+            self.record = self.record.append(verdict)
+
+    async def ask(self, view: View) -> tuple[Reply, str]:
+        request = self.harness.encode(view)
+        digest = request.digest
+        with boundary("endpoint"):
+            return await self.endpoint.complete(dataclasses.replace(request, seed=self.seed)), digest
+
+    async def compact(self) -> None:
+        context = self.harness.context
+        view = self.harness.view(self.record)
+        wanted = View(view.system, view.prompt, (*view.events, Note(context.summary_request, "summary-request")))
+        covers = context.covers(self.record)
+        started = time.monotonic()
+        reply, digest = await self.ask(wanted)
+        notes = reply.text or "(no summary was given)"
+        self.record = self.record.append(Compaction(covers, notes, reply.usage, time.monotonic() - started, digest))
+
+    async def observe(self, call: ToolCall) -> Observation:
+        problem = find_problem(self.harness.tools, call.name, call.arguments)
+        repaired = self.harness.errors.repair(call, self.harness.tools) if problem else call
+        left = find_problem(self.harness.tools, repaired.name, repaired.arguments) if problem else None
+        if left:
+            return await self.refuse(left.text, left.label)
+        tool = find_tool(self.harness.tools, repaired.name)
+        assert tool is not None, "a call without a problem names a tool"
+        with boundary("sandbox"):
+            outcome = await tool.call(self.desk, repaired.arguments)
+        outcome = self.harness.faults.spoil(repaired, self.calls, outcome)
+        self.calls += 1
+        return await self.shown(outcome)
+
+    async def refuse(self, problem: str, label: str) -> Observation:
+        self.labels.append(label)
+        return await self.shown(Outcome(self.harness.errors.word(problem, self.harness.tools), failed=True))
+
+    async def shown(self, outcome: Outcome) -> Observation:
+        truncation = self.harness.truncation
+        path = f"{self.desk.spill_folder}/{len(self.record.events)}-{self.calls}.txt"
+        if truncation.spills(outcome.text):
+            with boundary("sandbox"):
+                await self.desk.sandbox.write(path, outcome.text.encode())
+        return Observation(truncation.cut(outcome.text, path), len(outcome.text), outcome.failed)
+
+    def prompt_tokens(self) -> int:
+        """Tokens of the next prompt: what the server counted last, and an estimate of what came since."""
+        events = self.record.events
+        last = max((i for i, e in enumerate(events) if isinstance(e, Step | Compaction)), default=-1)
+        newest = events[last] if last >= 0 else None
+        if isinstance(newest, Step) and newest.usage.prompt:
+            added = [o.shown for o in newest.observations] + [e.text for e in events[last:] if isinstance(e, Note)]
+            return newest.usage.total + sum(map(estimate_tokens, added))
+        return sum(
+            estimate_tokens(str(message)) for message in self.harness.encode(self.harness.view(self.record)).messages
+        )

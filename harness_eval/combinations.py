@@ -1,0 +1,138 @@
+"""Combinations of levels that cannot exist, each declared once with its reason, and the choices that others force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from harness_eval.axes import Level, Protocol
+from harness_eval.axes.protocol import FencedBash
+from harness_eval.axes.toolset import Toolset
+
+Test = Callable[[Level], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Levels of `axis` that pass `test` cannot go with levels of `other` that pass `other_test`.
+
+    `forced` is what `other` becomes when it was not chosen on purpose.
+    """
+
+    axis: str
+    test: Test
+    other: str
+    other_test: Test
+    reason: str
+    forced: str = ""
+
+    def forbids(self, levels: Mapping[str, Level]) -> bool:
+        """Whether these levels, one an axis, break the rule."""
+        return self.test(levels[self.axis]) and self.other_test(levels[self.other])
+
+
+def _native(level: Level) -> bool:
+    return isinstance(level, Protocol) and level.native
+
+
+def _text(level: Level) -> bool:
+    return not _native(level)
+
+
+def _fenced(level: Level) -> bool:
+    return isinstance(level, FencedBash)
+
+
+def _named(*names: str) -> Test:
+    return lambda level: level.level_name() in names
+
+
+def _not_named(*names: str) -> Test:
+    return lambda level: level.level_name() not in names
+
+
+def _without_shell(level: Level) -> bool:
+    return isinstance(level, Toolset) and not any(spec.operation in {"shell", "shells"} for spec in level.work_tools())
+
+
+def _more_than_a_shell(level: Level) -> bool:
+    return isinstance(level, Toolset) and [spec.operation for spec in level.work_tools()] != ["shell"]
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "protocol",
+        _text,
+        "results",
+        _named("tool-message"),
+        "a text protocol has no tool role: its results come back in user messages",
+        forced="user-message",
+    ),
+    Rule(
+        "protocol",
+        _native,
+        "results",
+        _named("user-message"),
+        "a native call must be answered in the tool role",
+        forced="tool-message",
+    ),
+    Rule(
+        "protocol",
+        _native,
+        "description",
+        _not_named("json-schema"),
+        "native tools travel as JSON Schema beside the messages",
+        forced="json-schema",
+    ),
+    Rule(
+        "protocol",
+        _fenced,
+        "description",
+        _not_named("json-schema"),
+        "a fenced block is the only tool, so no tool is described",
+        forced="json-schema",
+    ),
+    Rule(
+        "protocol",
+        _fenced,
+        "toolset",
+        _more_than_a_shell,
+        "a fenced block carries a shell command and nothing else",
+        forced="shell-only",
+    ),
+    Rule(
+        "protocol",
+        _fenced,
+        "stopping",
+        _not_named("sentinel"),
+        "every turn must hold a command, so only a command can end the work",
+        forced="sentinel",
+    ),
+    Rule(
+        "protocol",
+        _fenced,
+        "planning",
+        _named("todo", "plan-field"),
+        "a fenced block has no place for a todo list or a plan field",
+    ),
+    Rule(
+        "protocol",
+        _fenced,
+        "distractors",
+        _not_named("alone"),
+        "a fenced block can call no tool but the shell",
+        forced="alone",
+    ),
+    Rule(
+        "stopping",
+        _named("sentinel"),
+        "toolset",
+        _without_shell,
+        "the sentinel is a shell command, and this toolset has no shell",
+    ),
+)
+
+
+def broken_rule(levels: Mapping[str, Level]) -> Rule | None:
+    """The first rule that these levels, one an axis, break."""
+    return next((rule for rule in RULES if rule.forbids(levels)), None)
