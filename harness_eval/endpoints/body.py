@@ -1,0 +1,77 @@
+"""The JSON body of a request, with the quirks of its server applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from harness_eval.endpoints.profiles import Profile
+from harness_eval.endpoints.schemas import plain_schema
+from harness_eval.types import Json, Message, Request
+
+if TYPE_CHECKING:
+    from harness_eval.endpoints.config import EndpointConfig
+
+
+def request_body(request: Request, config: EndpointConfig, reasoning_key: str) -> dict[str, Json]:
+    """The body to send, without the switch for streaming; earlier reasoning goes under `reasoning_key`.
+
+    Sampling parameters and `tool_choice` are never sent: servers disagree about both, and defaults are what is judged.
+    """
+    profile = config.quirks
+    body: dict[str, Json] = {"model": config.model}
+    limit = request.max_tokens or config.max_tokens
+    if request.wire == "completions":
+        body["prompt"] = request.prompt
+        body |= {"max_tokens": limit} if limit else {}
+    else:
+        body["messages"] = [_message(message, profile, reasoning_key) for message in request.messages]
+        body |= {"max_completion_tokens": limit} if limit else {}
+        if request.tools:
+            body["tools"] = [_tool(tool, profile) for tool in request.tools]
+            body |= {} if request.parallel else {"parallel_tool_calls": False}
+        body = _merged(body, _thinking(config, profile))
+    body |= {"stop": list(request.stop)} if request.stop else {}
+    body |= {} if request.seed is None else {"seed": request.seed}
+    return _merged(body, config.extra_body)
+
+
+def _message(message: Message, profile: Profile, reasoning_key: str) -> Message:
+    changed: Message = {}
+    if profile.fill_content and message.get("role") == "assistant" and message.get("content") is None:
+        changed["content"] = ""
+    thinking = message.get("reasoning_content")
+    if thinking is None or reasoning_key == "reasoning_content":
+        return {**message, **changed} if changed else message
+    parts = [{"type": "reasoning.text", "text": thinking}]
+    changed[reasoning_key] = parts if reasoning_key == "reasoning_details" else thinking
+    kept = {key: value for key, value in message.items() if key != "reasoning_content"}
+    return {**kept, **changed}
+
+
+def _tool(tool: dict[str, Json], profile: Profile) -> dict[str, Json]:
+    function = tool.get("function")
+    if not profile.plain_schemas or not isinstance(function, dict) or not isinstance(function.get("parameters"), dict):
+        return tool
+    return {**tool, "function": {**function, "parameters": plain_schema(function["parameters"])}}
+
+
+def _thinking(config: EndpointConfig, profile: Profile) -> dict[str, Json]:
+    body: dict[str, Json] = dict(profile.always)
+    if config.thinking is not None:
+        body = _merged(body, profile.thinking_on if config.thinking else profile.thinking_off)
+    if config.reasoning_effort:
+        effort: Json = config.reasoning_effort
+        for key in reversed(profile.effort_path):
+            effort = {key: effort}
+        body = _merged(body, effort)
+    return body
+
+
+def _merged(body: dict[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
+    """Both, nested objects merged; `more` wins."""
+    result = dict(body)
+    for key, value in more.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(key), dict)
+        result[key] = _merged(result[key], value) if both else value
+    return result

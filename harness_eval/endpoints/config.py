@@ -1,0 +1,149 @@
+"""What a user says about an endpoint, and the way from there to an open one."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from harness_eval.endpoints.base import Endpoint
+from harness_eval.endpoints.profiles import SAMPLING, Price, Profile, find_profile
+from harness_eval.errors import ConfigError
+from harness_eval.types import Json, Usage
+
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_OWN_FIELDS = ("model", "messages", "prompt", "tools", "stream", "stop", "seed")
+
+
+class EndpointConfig(BaseModel):
+    """An endpoint as data. Keys are never in it: `api_key_env` and `headers_env` name environment variables.
+
+    `timeout_seconds` is the longest silence of the server, `backoff_seconds` the first wait before a retry,
+    `concurrency` the most requests under way at once, `window` the model's context in tokens, `price` dollars for a
+    million tokens. `extra_body` is merged into every request. `scripted` marks an endpoint that is no language model.
+
+    Raises:
+        ConfigError: a URL, variable name, profile, or combination of thinking options that cannot work.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    name: str = Field(min_length=1)
+    kind: Literal["openai", "litellm"] = "openai"
+    base_url: str = ""
+    model: str = Field(min_length=1)
+    api_key_env: str | None = None
+    headers_env: dict[str, str] = {}
+    profile: str = "generic"
+    reasoning_effort: str | None = None
+    thinking: bool | None = None
+    max_tokens: int | None = Field(default=None, gt=0)
+    extra_body: dict[str, Json] = {}
+    timeout_seconds: float = Field(default=600.0, gt=0)
+    retries: int = Field(default=5, ge=0)
+    backoff_seconds: float = Field(default=1.0, gt=0)
+    concurrency: int = Field(default=8, ge=1)
+    window: int | None = Field(default=None, gt=0)
+    price: Price | None = None
+    scripted: bool = False
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _is_variable(cls, value: str | None) -> str | None:
+        _check_variable("api_key_env", value)
+        return value
+
+    @field_validator("headers_env")
+    @classmethod
+    def _are_variables(cls, value: dict[str, str]) -> dict[str, str]:
+        for header, variable in value.items():
+            _check_variable(f"headers_env.{header}", variable)
+        return value
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> EndpointConfig:
+        if self.kind == "openai" or self.base_url:
+            _check_url(self.name, self.base_url)
+        _check_options(self, self.quirks)
+        return self
+
+    @property
+    def quirks(self) -> Profile:
+        """The profile itself."""
+        return find_profile(self.profile)
+
+    @property
+    def context_window(self) -> int | None:
+        """The model's context in tokens: as configured, else the profile's, else unknown."""
+        return self.window or self.quirks.window
+
+    def cost(self, usage: Usage) -> float | None:
+        """Dollars for this usage; None when no price is known."""
+        price = self.price or self.quirks.price
+        return price.cost(usage) if price else None
+
+
+def _check_variable(field: str, value: str | None) -> None:
+    # The value is not repeated: whoever mistakes this field for the key itself must not find the key in a log.
+    if value is not None and not _VARIABLE.fullmatch(value):
+        raise ConfigError(f"{field} must name an environment variable (capitals, digits, underscores), not hold a key")
+
+
+def _check_url(name: str, base_url: str) -> None:
+    try:
+        parts = urlsplit(base_url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if not sound or re.search(r"\s", base_url):
+        raise ConfigError(f"endpoint {name!r}: base_url must look like https://host/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(f"endpoint {name!r}: base_url must hold no credentials, query or fragment; use headers_env")
+
+
+def _check_options(config: EndpointConfig, profile: Profile) -> None:
+    where = f"endpoint {config.name!r}, profile {config.profile!r}"
+    if config.reasoning_effort and profile.efforts and config.reasoning_effort not in profile.efforts:
+        raise ConfigError(f"{where}: reasoning_effort must be one of {', '.join(profile.efforts)}")
+    if config.thinking is not None and not (profile.thinking_on if config.thinking else profile.thinking_off):
+        raise ConfigError(f"{where}: no thinking switch is known; use extra_body")
+    if profile.one_switch and config.thinking is not None and config.reasoning_effort:
+        raise ConfigError(f"{where}: give either thinking or reasoning_effort, not both")
+    refused = set(_OWN_FIELDS) | (set(SAMPLING) if profile.fixed_sampling else set())
+    if taken := sorted(refused & set(config.extra_body)):
+        raise ConfigError(f"{where}: extra_body must not set {', '.join(taken)}")
+
+
+def credentials(config: EndpointConfig) -> tuple[str | None, dict[str, str]]:
+    """The key (None when the endpoint needs none) and the extra headers, read from the environment.
+
+    Raises:
+        ConfigError: a variable is unset or empty; the message names it.
+    """
+    key = _variable(config.name, config.api_key_env) if config.api_key_env else None
+    return key, {header: _variable(config.name, variable) for header, variable in config.headers_env.items()}
+
+
+def _variable(name: str, variable: str) -> str:
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        raise ConfigError(f"endpoint {name!r}: the environment variable {variable} is not set")
+    return value
+
+
+def open_endpoint(config: EndpointConfig) -> Endpoint:
+    """The endpoint, ready for requests; nothing is sent yet.
+
+    Raises:
+        ConfigError: an environment variable that holds the key or a header is missing.
+    """
+    if config.kind == "litellm":
+        from harness_eval.endpoints.litellm import LiteLLMEndpoint  # lazy: slow import
+
+        return LiteLLMEndpoint(config)
+    from harness_eval.endpoints.openai import OpenAIEndpoint  # lazy: slow import
+
+    return OpenAIEndpoint(config)

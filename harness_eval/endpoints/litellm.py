@@ -1,0 +1,105 @@
+"""Any provider that litellm knows, its chunks put together by the same assembler."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+from harness_eval.endpoints.base import Endpoint
+from harness_eval.endpoints.body import request_body
+from harness_eval.endpoints.concurrency import AdaptiveLimit
+from harness_eval.endpoints.config import EndpointConfig, credentials
+from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged
+from harness_eval.endpoints.reply import ReplyAssembler
+from harness_eval.endpoints.retries import RetryPolicy, Transient, retried
+from harness_eval.types import Json, Reply, Request
+
+_PASSED_BY = ("model", "messages", "prompt", "tools", "stop", "seed", "parallel_tool_calls", "max_completion_tokens")
+
+
+class LiteLLMEndpoint(Endpoint):
+    """A model by its litellm name (`provider/model`); without `api_key_env` the provider's own variables count.
+
+    litellm itself decides whether a stream is complete and counts tokens where the provider does not, so cut-off
+    streams and missing usage cannot be seen here; use the openai kind where the server speaks that dialect.
+    """
+
+    def __init__(self, config: EndpointConfig, source: random.Random | None = None) -> None:
+        self.name, self.model, self.config = config.name, config.model, config
+        self._key, self._headers = credentials(config)
+        self._clean = cleaner(self._key, self._headers)
+        self._source = source or random.Random()
+        self._policy = RetryPolicy(retries=config.retries, base=config.backoff_seconds)
+        self._limit = AdaptiveLimit(config.concurrency)
+        self._reasoning_key = config.quirks.reasoning_key
+        self._reached = False
+
+    async def complete(self, request: Request) -> Reply:
+        """One reply, after the retries that the endpoint's policy allows; errors as `Endpoint.complete` says."""
+        arguments = self._arguments(request)
+
+        async def attempt() -> Reply:
+            async with self._limit.slot():
+                return await self._exchange(request.wire, arguments)
+
+        reply = await retried(attempt, self._policy, self._source)
+        self._reasoning_key = reply.reasoning_key or self._reasoning_key
+        return reply
+
+    async def close(self) -> None:
+        """Release the connections that litellm keeps."""
+        await _litellm().close_litellm_async_clients()
+
+    async def _exchange(self, wire: str, arguments: dict[str, Json]) -> Reply:
+        import openai  # lazy: slow import
+
+        litellm = _litellm()
+        call = litellm.acompletion if wire == "chat" else litellm.atext_completion
+        assembler = ReplyAssembler()
+        try:
+            async for chunk in await call(**arguments):
+                self._reached = True
+                assembler.add(chunk.model_dump())
+        except openai.APIError as error:
+            problem = self._problem(error)
+        else:
+            return judged(assembler, self.name, self._clean)
+        # Raised out here: the exceptions of litellm hold what the server said, and it may have repeated the key.
+        raise problem
+
+    def _problem(self, error: Any) -> Exception:
+        status = int(getattr(error, "status_code", None) or 500)
+        if "Connection error" in str(error):
+            where = self.config.base_url or "the provider's address"
+            return Transient(f"{self.name}: nothing answers at {where}", absent=not self._reached)
+        self._reached = True
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+        stated = {str(name).lower(): str(value) for name, value in headers.items()}
+        return failure(Refusal(status, str(error).encode(), stated), self.name, self._clean)
+
+    def _arguments(self, request: Request) -> dict[str, Json]:
+        """What litellm's completion functions take; fields that they do not know travel in `extra_body`."""
+        body = request_body(request, self.config, self._reasoning_key)
+        known = {key: value for key, value in body.items() if key in _PASSED_BY}
+        own = {
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "max_retries": 0,
+            "timeout": self.config.timeout_seconds,
+            "api_key": self._key,
+            "api_base": self.config.base_url or None,
+            "extra_headers": self._headers or None,
+            "extra_body": {key: value for key, value in body.items() if key not in known} or None,
+        }
+        return known | {key: value for key, value in own.items() if value is not None}
+
+
+def _litellm() -> Any:
+    """The module, kept from fetching its price list and from advertising on the standard output."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    import litellm  # lazy: slow import
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    return litellm

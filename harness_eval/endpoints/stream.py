@@ -1,0 +1,114 @@
+"""A response body read byte by byte: server-sent events, or a whole JSON body from a server that does not stream."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+
+from harness_eval.endpoints.reply import ReplyAssembler
+from harness_eval.types import Json
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class BodyReader:
+    """Takes a response body in any chunking and puts the reply together; how it is cut never changes the result.
+
+    After `close`: `done` says whether `[DONE]` came, `streamed` whether the body was a stream of events, `frames` how
+    many events could be read, `bad_frames` how many could not, and `unread` is a body that is neither JSON nor events.
+    """
+
+    def __init__(self) -> None:
+        self.assembler = ReplyAssembler()
+        self.done = False
+        self.streamed: bool | None = None
+        self.frames = 0
+        self.bad_frames = 0
+        self.unread = b""
+        self._buffer = bytearray()
+        self._event: list[bytes] = []
+        self._event_name = b""
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self._buffer += data
+        if self.streamed is None:
+            self._look_at_start()
+        if self.streamed and b"\n" in data:
+            *lines, rest = self._buffer.split(b"\n")
+            self._buffer = rest
+            for line in lines:
+                self._take_line(bytes(line))
+
+    def close(self) -> None:
+        """The body has ended: read what is left."""
+        if self.streamed:
+            self._take_line(bytes(self._buffer))
+            self._dispatch()
+        elif body := bytes(self._buffer).strip():
+            self._take_whole(body)
+        self._buffer = bytearray()
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a stream ended early: neither a finish reason nor the end marker came."""
+        return bool(self.streamed) and not self.done and not self.assembler.finish_reason
+
+    def _look_at_start(self) -> None:
+        seen = bytes(self._buffer)
+        start = seen.removeprefix(_BOM).lstrip()
+        if start and not (len(seen) < len(_BOM) and _BOM.startswith(seen)):
+            self.streamed = start[:1] not in (b"{", b"[", b"<")
+
+    def _take_line(self, line: bytes) -> None:
+        """One line without its newline; an empty one ends the event."""
+        for part in line.removesuffix(b"\r").split(b"\r"):
+            text = part.removeprefix(_BOM)
+            if text.startswith(b"data:"):
+                self._event.append(text[5:].strip())
+            elif text.startswith(b"event:"):
+                self._event_name = text[6:].strip()
+            elif not text:
+                self._dispatch()
+
+    def _dispatch(self) -> None:
+        lines, self._event = [line for line in self._event if line], []
+        name, self._event_name = self._event_name, b""
+        if len(lines) > 1 and _parsed(b"\n".join(lines)) is not None:
+            lines = [b"\n".join(lines)]
+        # Several lines that are no JSON together: this server leaves out the blank line between events.
+        for line in lines:
+            self._take_frame(line, name)
+
+    def _take_frame(self, frame: bytes, name: bytes) -> None:
+        if frame == b"[DONE]":
+            self.done = True
+            return
+        chunk = _parsed(frame)
+        if not isinstance(chunk, dict):
+            self.bad_frames += 1
+            return
+        self.frames += 1
+        self.assembler.add({"error": chunk} if name == b"error" and "error" not in chunk else chunk)
+
+    def _take_whole(self, body: bytes) -> None:
+        content = _parsed(body.removeprefix(_BOM))
+        if isinstance(content, dict):
+            self.frames += 1
+            self.assembler.add(content)
+        else:
+            self.unread = body
+
+
+def _parsed(frame: bytes) -> Json:
+    """The JSON value, or None when it is none (a bare `null` carries nothing either)."""
+    try:
+        return orjson.loads(frame)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        # The strict parser refuses half a surrogate pair, which some proxies send when they cut text into chunks.
+        return json.loads(frame)
+    except (ValueError, RecursionError):
+        return None
