@@ -14,15 +14,21 @@ Counts: TypeAlias = NDArray[np.int64]
 
 MIN_TASKS_FOR_INTERVALS = 20
 MIN_TASKS_FOR_PRECISION = 50
+DEFAULT_REPLICATES = 4_999  # of a resampled reference distribution
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A point estimate and its two-sided 95 % limits; None is unknown, never zero. Scores and differences are 0..1 scaled."""
+    """A point and its two-sided 95 % limits, on the scale 0..1 of scores; None is unknown, never zero."""
 
     estimate: float | None
     low: float | None = None
     high: float | None = None
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Both limits, or None."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
     def without_interval(self) -> Estimate:
         """The point alone, for samples too small to support limits."""
@@ -30,3 +36,9 @@ class Estimate:
 
 
 UNKNOWN = Estimate(None)
+
+
+def from_draws(draws_I: Array) -> Estimate:
+    """Posterior mean and central 95 % interval."""
+    low, high = np.quantile(draws_I, (0.025, 0.975))
+    return Estimate(float(draws_I.mean()), float(low), float(high))

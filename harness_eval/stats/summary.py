@@ -1,34 +1,47 @@
-"""Everything section-by-section that a report prints about one run, from one array of trials."""
+"""Everything a report prints about one run, from one array of trials."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-from .estimate import Array, Estimate, Mask
+import numpy as np
 
-Verdict: TypeAlias = Literal["compatible", "degraded", "broken", "unclear", "unsupported"]
+from . import across, spread
+from .cells import Cells, cell_means, judged_columns
+from .effects import AxisEffect, AxisEffects, AxisShare, axis_effects
+from .estimate import MIN_TASKS_FOR_INTERVALS, MIN_TASKS_FOR_PRECISION, UNKNOWN, Array, Estimate, Mask
+from .floor import ceiling, lower_limits
+from .intervals import mean_over_tasks
+from .missing import Lost, lost_trials
+from .paired import worst_set
+from .posterior import Posterior, posterior
+from .spread import Spread
+from .verdicts import Comparison, Verdict, compare_to_canonical
+
+__all__ = [
+    "AxisEffect",
+    "AxisEffects",
+    "AxisShare",
+    "Estimate",
+    "HarnessSummary",
+    "Lost",
+    "Quantiles",
+    "Spread",
+    "Summary",
+    "Verdict",
+    "Worst",
+    "summarise",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """WORST over the tested harnesses. `candidates` holds the true worst with probability >= .95; name one only if it is alone."""
+    """WORST over the tested harnesses; name a harness only when `candidates` has one member."""
 
     score: Estimate
     p_worst: tuple[float | None, ...]  # one a harness: posterior probability of being the worst; None: never judged
-    candidates: tuple[int, ...]  # indices of harnesses, most probable first; empty: unknown
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Standard deviation of scores between harnesses. `net` is free of sampling noise; `raw` is not."""
-
-    net: Estimate
-    raw: float | None
-    family: Estimate  # the same when harnesses are a random sample of a family
-    reliability: float | None  # of the ranking, 0 (noise) .. 1
-    p_harness: float | None  # of "all harnesses are equal"
+    candidates: tuple[int, ...]  # holds the true worst with probability >= .95; likeliest first; empty: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,76 +55,26 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class HarnessSummary:
-    """One harness. `score` is shrunken (posterior mean); `difference` is to canonical, its limits simultaneous over harnesses."""
+    """One harness. `score` is shrunken (posterior mean), except canonical's, which was not chosen by its result."""
 
     score: Estimate
     raw: float | None  # plain mean over judged tasks
     floor: float | None  # one-sided 95 % lower limit, model-free
-    difference: Estimate
+    difference: Estimate  # to canonical; limits hold for all harnesses together; unknown for canonical itself
     p_adjusted: float | None  # of "no difference to canonical", adjusted for all harnesses
-    verdict: Verdict | None  # None for the canonical harness itself
+    verdict: Verdict | None  # None for canonical itself
     reason: str | None  # why the verdict is withheld, in words
-    extra_tasks: int | None  # for "unclear": roughly how many more tasks would decide; None: not known or not needed
+    extra_tasks: int | None  # roughly how many more tasks would decide; None: unknown or not needed
     planned: int  # trials
     judged: int
     lost: int
 
 
 @dataclass(frozen=True, slots=True)
-class AxisEffect:
-    """Effect of one level relative to the canonical level of its axis, every other axis held fixed."""
-
-    axis: str
-    level: str
-    effect: Estimate
-    p: float | None
-    p_adjusted: float | None  # Holm over all levels
-    detectable: float | None  # smallest effect found with 80 % power at the single-contrast 5 % level
-    harnesses: int  # judged harnesses with this level
-    reason: str | None  # why the effect is unknown
-
-
-@dataclass(frozen=True, slots=True)
-class AxisShare:
-    """Share of the variance between harnesses that one axis explains, net of noise, and the test of all its levels at once."""
-
-    axis: str
-    share: float | None
-    p: float | None
-    p_adjusted: float | None  # Holm over axes
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class AxisEffects:
-    """All levels, all axes, and what main effects leave unexplained."""
-
-    levels: tuple[AxisEffect, ...]
-    axes: tuple[AxisShare, ...]
-    other_share: float | None  # interactions and peculiarities of single configurations; None: no degrees of freedom
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Trials lost to infrastructure, whether evenly, and what WORST would be had they all failed or all passed."""
-
-    planned: int
-    judged: int
-    lost: int
-    rate: float | None
-    rates: tuple[float | None, ...]  # one a harness
-    p_equal: float | None  # of "every harness loses trials at the same rate"
-    flagged: bool  # some harness above 5 %, or p_equal below .01
-    worst_if_failed: float | None
-    worst_if_passed: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """All estimates of one run: proportions 0..1, None where unknown. Harnesses keep the order of the input."""
 
-    tasks: int
+    tasks: int  # with at least one judged trial
     canonical: Estimate
     mean: Estimate  # over the tested harnesses
     mean_family: Estimate  # generalising to a family the harnesses were drawn from
@@ -123,7 +86,7 @@ class Summary:
     cvar10: Estimate  # mean of the lowest tenth of harnesses
     quantiles: Quantiles
     spread: Spread
-    pass_k: Mapping[int, Estimate]  # chance that k different harnesses all pass a task; k = 1, 2, 4, ... and all of them
+    pass_k: Mapping[int, Estimate]  # k = 1, 2, 4, ...: chance that k different harnesses all pass a task
     solved_by_every: float | None
     solved_by_none: float | None
     raw_min: float | None  # biased low: do not quote
@@ -145,4 +108,119 @@ def summarise(
     canonical: index of the canonical harness.  levels: for each harness its level on each axis, axis -> label.
     Raises ValueError when shapes disagree, a valid score is outside 0..1, or there is no harness.
     """
-    raise NotImplementedError
+    cells = cell_means(score_THR, valid_THR)
+    harnesses = cells.mean_TH.shape[1]
+    if not 0 <= canonical < harnesses or len(levels) != harnesses:
+        raise ValueError(f"{harnesses} harnesses, {len(levels)} of them with levels, canonical {canonical}")
+    tested = judged_columns(cells.mean_TH)
+    mean_TH = cells.mean_TH[~np.isnan(cells.mean_TH).all(axis=1)][:, tested]
+    draws = posterior(mean_TH, np.random.default_rng([seed, 0]))
+    run = _Run(cells, mean_TH, tuple(tested.tolist()), canonical, draws, seed)
+    return _summary(run, axis_effects(cells.mean_TH, levels, levels[canonical]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    cells: Cells
+    mean_TH: Array  # of the tested harnesses, over tasks with a judged trial
+    tested: tuple[int, ...]
+    canonical: int
+    draws: Posterior
+    seed: int
+
+    def rng(self, purpose: int) -> np.random.Generator:
+        """A stream of its own for each purpose, so that one procedure never shifts another."""
+        return np.random.default_rng([self.seed, purpose])
+
+    def position(self, harness: int) -> int | None:
+        """Column of a harness among the tested ones."""
+        return self.tested.index(harness) if harness in self.tested else None
+
+
+def _summary(run: _Run, effects: AxisEffects) -> Summary:
+    mean_TH, draws, canonical = run.mean_TH, run.draws, run.position(run.canonical)
+    worst = _worst(run)
+    candidates = [run.tested.index(harness) for harness in worst.candidates]
+    floors = lower_limits(run.cells.mean_TH)
+    lost = lost_trials(run.cells, worst.score.estimate, run.rng(3))
+    return Summary(
+        tasks=len(mean_TH),
+        canonical=mean_over_tasks(run.cells.mean_TH[:, run.canonical]),
+        mean=spread.mean_of_tested(mean_TH),
+        mean_family=spread.mean_of_family(mean_TH),
+        worst=worst,
+        floor=Estimate(_lowest([floors[harness] for harness in run.tested])),
+        ceiling=Estimate(ceiling(mean_TH, candidates, run.rng(2))),
+        gap=UNKNOWN if canonical is None else draws.gap(canonical),
+        worst_at_8=draws.worst_at(8),
+        cvar10=draws.lowest_tenth(),
+        quantiles=Quantiles(draws.quantile(0.1), draws.quantile(0.5), draws.quantile(0.9)),
+        spread=spread.spread(mean_TH),
+        pass_k=across.pass_powers(mean_TH),
+        solved_by_every=across.solved_by_every(mean_TH),
+        solved_by_none=across.solved_by_none(mean_TH),
+        raw_min=_lowest([_raw(run.cells, harness) for harness in run.tested]),
+        harnesses=_harnesses(run, floors),
+        effects=effects,
+        lost=lost,
+        low_precision=len(mean_TH) < MIN_TASKS_FOR_PRECISION,
+        notes=_notes(run, lost, effects),
+    )
+
+
+def _worst(run: _Run) -> Worst:
+    positions = [run.position(harness) for harness in range(run.cells.mean_TH.shape[1])]
+    p_worst = tuple(None if at is None else run.draws.p_worst(at) for at in positions)
+    candidates = [run.tested[at] for at in worst_set(run.mean_TH, run.rng(1))]
+    return Worst(run.draws.worst(), p_worst, tuple(sorted(candidates, key=lambda harness: -(p_worst[harness] or 0.0))))
+
+
+def _lowest(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return min(known) if known and len(known) == len(values) else None
+
+
+def _raw(cells: Cells, harness: int) -> float | None:
+    value_T = cells.mean_TH[:, harness]
+    value_T = value_T[~np.isnan(value_T)]
+    return float(value_T.mean()) if len(value_T) else None
+
+
+def _harnesses(run: _Run, floors: list[float | None]) -> tuple[HarnessSummary, ...]:
+    compared = compare_to_canonical(run.cells, run.canonical, run.seed)
+    return tuple(_harness(run, harness, floors[harness], found) for harness, found in enumerate(compared))
+
+
+def _harness(run: _Run, harness: int, floor: float | None, compared: Comparison) -> HarnessSummary:
+    at = run.position(harness)
+    score = UNKNOWN if at is None else run.draws.score(at)
+    if harness == run.canonical:
+        score = mean_over_tasks(run.cells.mean_TH[:, harness])
+    planned, judged = int(run.cells.planned_TH[:, harness].sum()), int(run.cells.judged_TH[:, harness].sum())
+    judgement = compared.judgement
+    return HarnessSummary(
+        score=score,
+        raw=_raw(run.cells, harness),
+        floor=floor,
+        difference=compared.difference,
+        p_adjusted=compared.p_adjusted,
+        verdict=judgement.verdict if judgement else None,
+        reason=judgement.reason if judgement else None,
+        extra_tasks=judgement.extra_tasks if judgement else None,
+        planned=planned,
+        judged=judged,
+        lost=planned - judged,
+    )
+
+
+def _notes(run: _Run, lost: Lost, effects: AxisEffects) -> tuple[str, ...]:
+    tasks, harnesses = run.mean_TH.shape
+    said = [
+        (tasks < MIN_TASKS_FOR_INTERVALS, f"fewer than {MIN_TASKS_FOR_INTERVALS} tasks: no intervals, no p values"),
+        (tasks < MIN_TASKS_FOR_PRECISION, f"fewer than {MIN_TASKS_FOR_PRECISION} tasks: low precision, no verdicts"),
+        (harnesses < 4, "fewer than 4 harnesses: their noise is pooled, WORST is unchecked at this size"),
+        (harnesses < run.cells.mean_TH.shape[1], "some harnesses have no judged trial and count nowhere"),
+        (run.position(run.canonical) is None, "canonical has no judged trial: no gap, no comparisons"),
+        (lost.flagged, "many trials were lost, or unevenly: compare WORST with its bounds"),
+    ]
+    return (*(text for applies, text in said if applies), *effects.notes)

@@ -1,0 +1,76 @@
+"""Summaries across harnesses: of posterior draws (WORST@m, CVaR, quantiles) and of tasks (pass^k)."""
+
+from __future__ import annotations
+
+from math import ceil, comb, log
+
+import numpy as np
+
+from .estimate import Array, Estimate
+from .intervals import mean_over_tasks
+
+
+def worst_at(mu_IH: Array, m: int) -> Array:
+    """Expected minimum of m harnesses drawn without replacement, one value a draw.
+
+    sum_i x_(i) C(H - i, m - 1) / C(H, m). Comparable between reports with different numbers of harnesses.
+    Raises ValueError when there are fewer than m.
+    """
+    harnesses = mu_IH.shape[1]
+    if not 1 <= m <= harnesses:
+        raise ValueError(f"cannot draw {m} of {harnesses} harnesses")
+    weight_H = np.array([comb(harnesses - i, m - 1) / comb(harnesses, m) for i in range(1, harnesses + 1)])
+    return np.asarray(np.sort(mu_IH, axis=1) @ weight_H)
+
+
+def lowest_tenth(mu_IH: Array) -> Array:
+    """CVaR10, one value a draw: the mean of the lowest ceil(H / 10) harnesses."""
+    lowest = ceil(mu_IH.shape[1] / 10)
+    return np.asarray(np.sort(mu_IH, axis=1)[:, :lowest].mean(axis=1))
+
+
+def pass_power(mean_TH: Array, k: int) -> Array:
+    """For each task the chance that k different judged harnesses all pass it; NaN where fewer than k judged it.
+
+    The elementary symmetric mean of the cell means, which for outcomes 0 and 1 is C(s_t, k) / C(H_t, k).
+    """
+    power_T = np.array([_symmetric_mean(row_H[~np.isnan(row_H)], k) for row_H in mean_TH])
+    return power_T.astype(np.float64)
+
+
+def _symmetric_mean(value_N: Array, k: int) -> float:
+    if len(value_N) < k:
+        return float("nan")
+    mean_K = np.zeros(k + 1)
+    mean_K[0] = 1.0
+    order_K = np.arange(1, k + 1)
+    for n, value in enumerate(value_N, start=1):
+        share_K = np.minimum(order_K / n, 1.0)
+        mean_K[1:] = (1 - share_K) * mean_K[1:] + share_K * value * mean_K[:-1]
+    return float(mean_K[k])
+
+
+def pass_powers(mean_TH: Array) -> dict[int, Estimate]:
+    """pass^k across harnesses for k = 1, 2, 4, .... Not a worst case: it averages over tasks, not harnesses."""
+    harnesses = mean_TH.shape[1]
+    return {2**i: mean_over_tasks(pass_power(mean_TH, 2**i)) for i in range(harnesses.bit_length())}
+
+
+def solved_by_every(mean_TH: Array) -> float | None:
+    """Share of tasks that every harness that judged them passes; with repeats, the chance of it."""
+    return _share(np.where(np.isnan(mean_TH), 1.0, mean_TH), mean_TH)
+
+
+def solved_by_none(mean_TH: Array) -> float | None:
+    """Share of tasks that no harness passes; with repeats, the chance of it."""
+    return _share(1 - np.where(np.isnan(mean_TH), 0.0, mean_TH), mean_TH)
+
+
+def _share(factor_TH: Array, mean_TH: Array) -> float | None:
+    judged_T = ~np.isnan(mean_TH).all(axis=1)
+    return float(factor_TH[judged_T].prod(axis=1).mean()) if judged_T.any() else None
+
+
+def wilks_harnesses(confidence: float, share: float) -> int:
+    """Random harnesses that must be tested to say: this share of the family is no worse than the worst of them."""
+    return ceil(log(1 - confidence) / log(share))

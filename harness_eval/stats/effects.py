@@ -1,0 +1,190 @@
+"""Why: the effect of each level of each axis, and the share of the variance each axis explains.
+
+Ordinary least squares within each task, then averages over tasks: exact, and the task stays the unit of sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cells import AdditiveFit, additive_fit, judged_columns
+from .contrast_coding import Coding, code_levels
+from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
+from .intervals import normal_quantile, t_quantile
+
+
+@dataclass(frozen=True, slots=True)
+class AxisEffect:
+    """Effect of one level relative to the canonical level of its axis, every other axis held fixed."""
+
+    axis: str
+    level: str
+    effect: Estimate
+    p: float | None
+    p_adjusted: float | None  # Holm over all levels
+    detectable: float | None  # smallest effect found with 80 % power at the single-contrast 5 % level
+    harnesses: int  # judged harnesses with this level
+    reason: str | None  # why the effect is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class AxisShare:
+    """Share of the variance between harnesses that one axis explains, and the test of all its levels at once."""
+
+    axis: str
+    share: float | None  # net of noise
+    p: float | None
+    p_adjusted: float | None  # Holm over axes
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AxisEffects:
+    """All levels, all axes, and what main effects leave unexplained."""
+
+    levels: tuple[AxisEffect, ...]
+    axes: tuple[AxisShare, ...]
+    other_share: float | None  # interactions and peculiarities of single configurations; None: no degrees of freedom
+    lack_of_fit: float | None  # their standard deviation (tau_r); None: no degrees of freedom
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    coding: Coding
+    beta_P: Array
+    covariance_PP: Array
+    lack_of_fit: float | None  # variance
+    freedom: int  # of t tests
+    tasks: int
+
+    @property
+    def between_tasks(self) -> bool:
+        """Whether the covariance comes from differences between tasks alone."""
+        return not self.lack_of_fit
+
+
+def axis_effects(mean_TH: Array, levels: Sequence[Mapping[str, str]], canonical: Mapping[str, str]) -> AxisEffects:
+    """Main effects of all levels that occur, relative to the canonical levels, on the scale of scores.
+
+    levels: one mapping axis -> level a harness; an axis that is missing there is at its canonical level.
+    Harnesses without a judged cell are left out; missing cells are filled by the additive fit and the standard errors
+    widened by the share that was filled. A level that the design cannot separate from others has effect None and a
+    reason. Limits and p values are None below 20 tasks. Effects hold for the axis, not only for these configurations,
+    as far as lack of fit can be estimated; where it cannot (no spare harness) a note says so.
+    """
+    tested = judged_columns(mean_TH)
+    coding = code_levels([levels[h] for h in tested], canonical)
+    if not coding.names:
+        return AxisEffects((), (), None, None, ())
+    fit = _least_squares(additive_fit(mean_TH[:, tested]), coding)
+    columns = range(1, len(coding.names) + 1)
+    p_K = [_wald([column], fit) for column in columns]
+    effects = tuple(_effect(fit, *row) for row in zip(columns, p_K, holm(p_K), strict=True))
+    shares, other = _shares(fit)
+    return AxisEffects(effects, shares, other, None if fit.lack_of_fit is None else fit.lack_of_fit**0.5, _notes(fit))
+
+
+def _least_squares(cells: AdditiveFit, coding: Coding) -> _Fit:
+    """Task-wise coefficients, their mean, and its covariance: between tasks, plus lack of fit tau_r^2 P P'.
+
+    Two pseudo-tasks of +1 and -1 in every cell difference (the +2 rule) keep standard errors above zero.
+    """
+    tasks, harnesses = cells.filled_TH.shape
+    solve_PH = coding.solve_PH
+    beta_TP = cells.filled_TH @ solve_PH.T
+    beta_P = solve_PH @ cells.harness_H
+    scatter_PP = np.cov(beta_TP, rowvar=False) * tasks if tasks > 1 else np.zeros((len(beta_P), len(beta_P)))
+    widen_P = 1 / (1 - _filled_share(cells, solve_PH))
+    covariance_PP = (scatter_PP * np.outer(widen_P, widen_P) + solve_PH @ solve_PH.T) / (tasks + 2) ** 2
+    spare = harnesses - coding.rank
+    if spare == 0 or cells.residual_variance is None:
+        return _Fit(coding, beta_P, covariance_PP, None, tasks - 1, tasks)
+    residual_H = cells.harness_H - coding.design_HP @ beta_P
+    noise = cells.residual_variance * float((1 / cells.effective_H).mean())
+    excess = max(0.0, float((residual_H**2).sum()) / spare - noise)
+    freedom = spare if excess > 0 else tasks - 1
+    return _Fit(coding, beta_P, covariance_PP + excess * solve_PH @ solve_PH.T, excess, freedom, tasks)
+
+
+def _filled_share(cells: AdditiveFit, solve_PH: Array) -> Array:
+    """Share of the cells behind each coefficient that were filled in, weighted by their influence."""
+    weight_PH = solve_PH**2
+    missing_H = 1 - cells.present_TH.mean(axis=0)
+    return np.asarray(np.minimum(weight_PH @ missing_H / np.maximum(weight_PH.sum(axis=1), 1e-300), 0.9))
+
+
+def _wald(columns: list[int], fit: _Fit) -> float | None:
+    """p of "the separable ones of these are all zero": Hotelling's T^2 over tasks, or F when lack of fit was added."""
+    from scipy import special  # lazy: slow import
+
+    columns = [column for column in columns if fit.coding.reasons[column - 1] is None]
+    count = len(columns)
+    freedom = fit.tasks - count if fit.between_tasks else fit.freedom
+    if not columns or fit.tasks < MIN_TASKS_FOR_INTERVALS or freedom < 1:
+        return None
+    beta = fit.beta_P[columns]
+    f = float(beta @ np.linalg.solve(fit.covariance_PP[np.ix_(columns, columns)], beta)) / count
+    return float(special.fdtrc(count, freedom, f * freedom / fit.freedom))
+
+
+def _effect(fit: _Fit, column: int, p: float | None, p_adjusted: float | None) -> AxisEffect:
+    coding = fit.coding
+    (axis, level), reason = coding.names[column - 1], coding.reasons[column - 1]
+    beta, error = float(fit.beta_P[column]), float(fit.covariance_PP[column, column]) ** 0.5
+    effect, detectable = Estimate(beta), None
+    if reason is not None:
+        effect = UNKNOWN
+    elif fit.tasks >= MIN_TASKS_FOR_INTERVALS:
+        reach = t_quantile(0.975, fit.freedom)
+        effect = Estimate(beta, beta - reach * error, beta + reach * error)
+        detectable = (reach + normal_quantile(0.8)) * error
+    return AxisEffect(axis, level, effect, p, p_adjusted, detectable, coding.harnesses[column - 1], reason)
+
+
+def holm(p_K: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down adjustment over the known p values."""
+    known = [p for p in p_K if p is not None]
+    if not known:
+        return list(p_K)
+    from statsmodels.stats.multitest import multipletests  # lazy: slow import
+
+    adjusted = iter(multipletests(known, method="holm")[1].tolist())
+    return [None if p is None else float(next(adjusted)) for p in p_K]
+
+
+def _shares(fit: _Fit) -> tuple[tuple[AxisShare, ...], float | None]:
+    """First-order variance shares of the axes, and the share of what main effects leave unexplained."""
+    axes = fit.coding.by_axis()
+    variance = {axis: _variance(columns, fit) for axis, columns in axes.items()}
+    total = sum(max(0.0, v) for v in variance.values() if v is not None) + (fit.lack_of_fit or 0.0)
+
+    def share(value: float | None) -> float | None:
+        return None if value is None or total <= 0 else max(0.0, value) / total
+
+    p_values = [_wald(columns, fit) for columns in axes.values()]
+    rows = zip(axes, p_values, holm(p_values), strict=True)
+    shares = tuple(AxisShare(axis, share(variance[axis]), p, holm_p, fit.coding.why(axis)) for axis, p, holm_p in rows)
+    return shares, share(fit.lack_of_fit)
+
+
+def _variance(columns: list[int], fit: _Fit) -> float | None:
+    """b'Wb - tr(WC), with W from the frequencies of the levels among the tested harnesses; None if not separable."""
+    if any(fit.coding.reasons[column - 1] is not None for column in columns):
+        return None
+    share_L = fit.coding.design_HP[:, columns].mean(axis=0)
+    weight_LL = np.diag(share_L) - np.outer(share_L, share_L)
+    beta_L = fit.beta_P[columns]
+    return float(beta_L @ weight_LL @ beta_L - np.trace(weight_LL @ fit.covariance_PP[np.ix_(columns, columns)]))
+
+
+def _notes(fit: _Fit) -> tuple[str, ...]:
+    notes = []
+    if fit.lack_of_fit is None:
+        notes.append("no spare harnesses: axis effects hold for these configurations, interactions are unknown")
+    if any(reason is not None for reason in fit.coding.reasons):
+        notes.append("the design cannot separate some levels; the shares leave their axes out")
+    return tuple(notes)

@@ -1,0 +1,65 @@
+"""Confidence limits of a single proportion or mean."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
+
+
+def normal_quantile(probability: float) -> float:
+    """Quantile of the standard normal distribution."""
+    from scipy import special  # lazy: slow import
+
+    return float(special.ndtri(probability))
+
+
+def t_quantile(probability: float, freedom: float) -> float:
+    """Quantile of Student's t distribution."""
+    from scipy import special  # lazy: slow import
+
+    return float(special.stdtrit(freedom, probability))
+
+
+def wilson(mean: float, size: float, z: float) -> tuple[float, float]:
+    """Wilson's score limits for a proportion of `size` (not necessarily whole) trials, `z` standard errors wide."""
+    centre = (mean + z**2 / (2 * size)) / (1 + z**2 / size)
+    half = z * np.sqrt(mean * (1 - mean) / size + z**2 / (4 * size**2)) / (1 + z**2 / size)
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+
+
+def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
+    """Exact two-sided 95 % limits of a binomial proportion."""
+    from statsmodels.stats.proportion import proportion_confint  # lazy: slow import
+
+    low, high = proportion_confint(successes, trials, alpha=0.05, method="beta")
+    return float(low), float(high)
+
+
+def effective_size(mean: float, standard_error: float, tasks: int) -> float:
+    """Number of independent binary trials that would know a mean as well: m (1 - m) / se^2, or `tasks` when se is 0."""
+    variance = mean * (1 - mean)
+    return variance / standard_error**2 if standard_error > 0 and variance > 0 else float(tasks)
+
+
+def score_interval(mean: float, standard_error: float, tasks: int, freedom: float | None = None) -> Estimate:
+    """A mean of task scores with Wilson limits at its effective size and t quantile; no limits below 20 tasks.
+
+    The limits respect 0..1 and keep a width at the ceiling, where a t-interval has none.
+    """
+    mean = min(1.0, max(0.0, mean))
+    if tasks < MIN_TASKS_FOR_INTERVALS:
+        return Estimate(mean)
+    z = t_quantile(0.975, freedom if freedom is not None else tasks - 1)
+    low, high = wilson(mean, effective_size(mean, standard_error, tasks), z)
+    return Estimate(mean, min(low, mean), max(high, mean))
+
+
+def mean_over_tasks(value_T: Array) -> Estimate:
+    """Mean of one value a task (NaN: none) with the task as the unit of sampling."""
+    value_T = value_T[~np.isnan(value_T)]
+    tasks = len(value_T)
+    if tasks == 0:
+        return UNKNOWN
+    error = float(value_T.std(ddof=1)) / tasks**0.5 if tasks > 1 else 0.0
+    return score_interval(float(value_T.mean()), error, tasks)

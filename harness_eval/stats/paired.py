@@ -1,0 +1,142 @@
+"""Paired comparisons over common tasks: the +2 rule, simultaneous intervals, the worst set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .estimate import DEFAULT_REPLICATES, MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Counts, Estimate
+from .intervals import normal_quantile, t_quantile
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """Mean difference with its standard error, 95 % t limits and two-sided p."""
+
+    mean: float
+    error: float
+    low: float
+    high: float
+    p: float
+
+
+def paired_t(difference_T: Array) -> PairedTest:
+    """Plain paired t over at least two tasks that are not all alike."""
+    tasks = len(difference_T)
+    return _t_test(float(difference_T.mean()), float(difference_T.std(ddof=1)) / tasks**0.5, tasks - 1)
+
+
+def plus_two(difference_T: Array) -> PairedTest:
+    """Paired t after one pseudo-task of +1 and one of -1 (Bonett-Price when binary): never a width of zero."""
+    padded_T = np.concatenate([difference_T, [1.0, -1.0]])
+    return _t_test(float(padded_T.mean()), float(padded_T.std()) / len(padded_T) ** 0.5, len(padded_T) - 1)
+
+
+def _t_test(mean: float, error: float, freedom: int) -> PairedTest:
+    from scipy import special  # lazy: slow import
+
+    reach = t_quantile(0.975, freedom) * error
+    p = 2 * float(special.stdtr(freedom, -abs(mean) / error))
+    return PairedTest(mean, error, mean - reach, mean + reach, p)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrasts:
+    """Paired differences after the two pseudo-tasks, with the reference distribution of their t statistics."""
+
+    mean_K: Array
+    error_K: Array
+    pairs_K: Counts  # tasks valid on both sides, pseudo-tasks not counted
+    z_BK: Array  # multiplier bootstrap replicates
+
+
+def contrasts(difference_TK: Array, multiplier_BT: Array) -> Contrasts:
+    """Means, standard errors and bootstrap statistics of paired differences (NaN: not a pair).
+
+    multiplier_BT: standard normal, two columns more than there are tasks.  The pseudo-tasks keep the error above
+    zero, without which simultaneous intervals fail at ceilings.
+    """
+    pseudo_2K = np.repeat([[1.0], [-1.0]], difference_TK.shape[1], axis=1)
+    padded_TK = np.concatenate([difference_TK, pseudo_2K])
+    valid_TK = ~np.isnan(padded_TK)
+    padded_TK = np.where(valid_TK, padded_TK, 0.0)
+    count_K = valid_TK.sum(axis=0)
+    mean_K = padded_TK.sum(axis=0) / count_K
+    centred_TK = np.where(valid_TK, padded_TK - mean_K, 0.0)
+    error_K = np.sqrt((centred_TK**2).sum(axis=0)) / count_K
+    z_BK = multiplier_BT @ (centred_TK / (count_K * error_K))
+    return Contrasts(mean_K, error_K, count_K - 2, z_BK)
+
+
+def multipliers(tasks: int, rng: np.random.Generator) -> Array:
+    """Standard normal multipliers for `contrasts`; one set serves all contrasts of a table."""
+    return rng.standard_normal((DEFAULT_REPLICATES, tasks + 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Simultaneous:
+    """Differences with limits that hold together at 95 % (max-T), and step-down adjusted p values."""
+
+    difference_K: tuple[Estimate, ...]
+    p_adjusted_K: tuple[float | None, ...]
+    pairs_K: tuple[int, ...]
+
+
+def simultaneous(difference_TK: Array, rng: np.random.Generator) -> Simultaneous:
+    """Max-T over paired differences: d_h +- c se_h, c the .95 quantile of max |Z*_h| times t / normal quantile.
+
+    Limits and p values are None for a contrast with fewer than 20 pairs, its difference is None without any.
+    """
+    found = contrasts(difference_TK, multipliers(len(difference_TK), rng))
+    enough_K = found.pairs_K >= MIN_TASKS_FOR_INTERVALS
+    if not enough_K.any():
+        points = tuple(Estimate(float(d)) if n else UNKNOWN for d, n in zip(found.mean_K, found.pairs_K, strict=True))
+        return Simultaneous(points, (None,) * len(points), tuple(found.pairs_K.tolist()))
+    size_BE = np.abs(found.z_BK[:, enough_K])
+    scale_K = np.array([t_quantile(0.975, n + 1) / normal_quantile(0.975) for n in found.pairs_K.tolist()])
+    reach_K = float(np.quantile(size_BE.max(axis=1), 0.95)) * scale_K * found.error_K
+    p_K = np.full(len(enough_K), np.nan)
+    p_K[enough_K] = step_down((np.abs(found.mean_K) / found.error_K / scale_K)[enough_K], size_BE)
+    rows = zip(found.mean_K.tolist(), reach_K.tolist(), found.pairs_K.tolist(), p_K.tolist(), strict=True)
+    differences, p_values = zip(*(_contrast(*row) for row in rows), strict=True)
+    return Simultaneous(differences, p_values, tuple(found.pairs_K.tolist()))
+
+
+def _contrast(mean: float, reach: float, pairs: int, p: float) -> tuple[Estimate, float | None]:
+    if pairs >= MIN_TASKS_FOR_INTERVALS:
+        return Estimate(mean, max(-1.0, mean - reach), min(1.0, mean + reach)), p
+    return (Estimate(mean) if pairs else UNKNOWN), None
+
+
+def step_down(statistic_K: Array, reference_BK: Array) -> Array:
+    """Westfall-Young step-down p values: each statistic against the maximum over those not larger than itself."""
+    order_K = np.argsort(-statistic_K)
+    remaining_BK = np.maximum.accumulate(reference_BK[:, order_K[::-1]], axis=1)[:, ::-1]
+    exceed_K = (remaining_BK >= statistic_K[order_K]).sum(axis=0)
+    p_K = np.empty(len(statistic_K))
+    p_K[order_K] = np.maximum.accumulate((1 + exceed_K) / (1 + len(reference_BK)))
+    return p_K
+
+
+def worst_set(mean_TH: Array, rng: np.random.Generator) -> tuple[int, ...]:
+    """Harnesses that cannot be told from the worst; holds the true worst with probability >= .95, whatever the scores.
+
+    Keeps h when max_j (m_h - m_j) / se_hj <= c_h, with c_h the .95 quantile of max_j Z*_hj (multiple comparisons
+    with the best, turned round).
+    """
+    tasks, harnesses = mean_TH.shape
+    if harnesses == 1:
+        return (0,)
+    multiplier_BT = multipliers(tasks, rng)
+    return tuple(h for h in range(harnesses) if _may_be_worst(h, mean_TH, multiplier_BT))
+
+
+def _may_be_worst(harness: int, mean_TH: Array, multiplier_BT: Array) -> bool:
+    found = contrasts(mean_TH[:, [harness]] - np.delete(mean_TH, harness, axis=1), multiplier_BT)
+    statistic = float((found.mean_K / found.error_K).max())
+    if statistic <= normal_quantile(0.95):
+        return True
+    freedom = max(1, int(found.pairs_K.min()) + 1)
+    scale = t_quantile(0.95, freedom) / normal_quantile(0.95)
+    return statistic <= scale * float(np.quantile(found.z_BK.max(axis=1), 0.95))

@@ -1,0 +1,60 @@
+"""The posterior of all harness scores together; whatever needs shrinkage is read from the same draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .across import lowest_tenth, worst_at
+from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate, from_draws
+from .worst import logit_summary, posterior_draws, probability_of_worst
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """Draws of the scores of the tested harnesses; without draws everything is unknown. Limits need 20 tasks."""
+
+    mu_IH: Array | None
+    limits: bool
+
+    def _estimate(self, draws_I: Array) -> Estimate:
+        found = from_draws(draws_I)
+        return found if self.limits else found.without_interval()
+
+    def score(self, harness: int) -> Estimate:
+        """Shrunken score of one harness."""
+        return UNKNOWN if self.mu_IH is None else self._estimate(self.mu_IH[:, harness])
+
+    def worst(self) -> Estimate:
+        """WORST: the score of the worst tested harness."""
+        return UNKNOWN if self.mu_IH is None else self._estimate(self.mu_IH.min(axis=1))
+
+    def p_worst(self, harness: int) -> float | None:
+        """Probability that this harness is the worst."""
+        return None if self.mu_IH is None else float(probability_of_worst(self.mu_IH)[harness])
+
+    def gap(self, canonical: int) -> Estimate:
+        """GAP: canonical minus WORST; task luck cancels."""
+        return UNKNOWN if self.mu_IH is None else self._estimate(self.mu_IH[:, canonical] - self.mu_IH.min(axis=1))
+
+    def worst_at(self, m: int) -> Estimate:
+        """WORST@m; unknown with fewer than m harnesses."""
+        if self.mu_IH is None or self.mu_IH.shape[1] < m:
+            return UNKNOWN
+        return self._estimate(worst_at(self.mu_IH, m))
+
+    def lowest_tenth(self) -> Estimate:
+        """CVaR10: mean of the lowest ceil(H / 10) harnesses."""
+        return UNKNOWN if self.mu_IH is None else self._estimate(lowest_tenth(self.mu_IH))
+
+    def quantile(self, probability: float) -> Estimate:
+        """Quantile over the tested harnesses."""
+        return UNKNOWN if self.mu_IH is None else self._estimate(np.quantile(self.mu_IH, probability, axis=1))
+
+
+def posterior(mean_TH: Array, rng: np.random.Generator) -> Posterior:
+    """Posterior of the columns of a table in which every harness has a judged cell."""
+    summary = logit_summary(mean_TH) if mean_TH.size else None
+    mu_IH = None if summary is None else posterior_draws(summary, rng)
+    return Posterior(mu_IH, len(mean_TH) >= MIN_TASKS_FOR_INTERVALS)

@@ -1,0 +1,180 @@
+"""SPREAD: how far harness scores lie apart, free of the noise of the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cells import AdditiveFit, additive_fit
+from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
+from .intervals import score_interval, t_quantile
+
+
+@dataclass(frozen=True, slots=True)
+class Anova:
+    """Two-way analysis of variance of the cell means; mean squares of tasks, harnesses and residuals."""
+
+    ms_task: float
+    ms_harness: float
+    ms_error: float
+    tasks: int
+    harnesses: int
+    error_freedom: int
+
+    @property
+    def f(self) -> float | None:
+        """F statistic of "all harnesses are equal"; None when no cell varies."""
+        if self.ms_error <= 1e-15:
+            return float("inf") if self.ms_harness > 1e-15 else None
+        return self.ms_harness / self.ms_error
+
+    @property
+    def p_harness(self) -> float | None:
+        """Probability of so large an F when all harnesses are equal."""
+        from scipy import special  # lazy: slow import
+
+        return None if self.f is None else float(special.fdtrc(self.harnesses - 1, self.error_freedom, self.f))
+
+    @property
+    def reliability(self) -> float | None:
+        """Share of the observed variance between harnesses that is not noise: 1 - 1/F, at least 0."""
+        return None if self.f is None else (max(0.0, 1 - 1 / self.f) if self.f > 0 else 0.0)
+
+
+def anova(mean_TH: Array) -> Anova | None:
+    """Analysis of variance; None without residual degrees of freedom.
+
+    With missing cells the residual is that of the additive fit, and a mean square of harnesses is their observed
+    variance times the tasks a harness mean is worth (harmonic mean), which is the classical value when none is missing.
+    """
+    fit = additive_fit(mean_TH) if mean_TH.size else None
+    if fit is None or fit.residual_variance is None:
+        return None
+    tasks, harnesses = fit.present_TH.shape
+    worth = 1 / float((1 / fit.effective_H).mean())
+    error_freedom = int(fit.present_TH.sum()) - tasks - harnesses + 1
+    return Anova(
+        harnesses * float(fit.task_T.var(ddof=1)),
+        worth * float(fit.harness_H.var(ddof=1)),
+        fit.residual_variance,
+        tasks,
+        harnesses,
+        error_freedom,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Standard deviation of scores between harnesses. `net` is free of sampling noise; `raw` is not."""
+
+    net: Estimate
+    raw: float | None
+    family: Estimate  # the same when harnesses are a random sample of a family
+    reliability: float | None  # of the ranking, 0 (noise) .. 1
+    p_harness: float | None  # of "all harnesses are equal"
+
+
+def spread(mean_TH: Array) -> Spread:
+    """Spread over the tested harnesses with the delete-one-task jackknife interval."""
+    if mean_TH.size == 0 or mean_TH.shape[1] < 2:
+        return Spread(UNKNOWN, None, UNKNOWN, None, None)
+    table = anova(mean_TH)
+    fit = additive_fit(mean_TH)
+    raw = float(fit.harness_H.std(ddof=1))
+    if table is None:
+        return Spread(UNKNOWN, raw, UNKNOWN, None, None)
+    worth = 1 / float((1 / fit.effective_H).mean())
+    variance = raw**2 - table.ms_error / worth
+    net, family = jackknife_interval(variance, fit.filled_TH), family_interval(variance, worth, table)
+    if table.tasks < MIN_TASKS_FOR_INTERVALS:
+        net, family = net.without_interval(), family.without_interval()
+    return Spread(net, raw, family, table.reliability, table.p_harness)
+
+
+def _root(variance: float) -> float:
+    return float(np.sqrt(max(0.0, variance)))
+
+
+def jackknife_interval(variance: float, filled_TH: Array) -> Estimate:
+    """SD with the 95 % interval of the delete-one-task jackknife; no limits below three tasks.
+
+    The net variance is a degree-2 U-statistic over tasks: g_t is the part of it that involves task t.
+    """
+    tasks, harnesses = filled_TH.shape
+    if tasks < 3:
+        return Estimate(_root(variance))
+    centred_TH = filled_TH - filled_TH.mean(axis=1, keepdims=True)
+    cross_T = centred_TH @ centred_TH.sum(axis=0) - (centred_TH**2).sum(axis=1)
+    g_T = cross_T / ((tasks - 1) * (harnesses - 1))
+    error = ((tasks - 1) / tasks * float(((g_T - g_T.mean()) ** 2).sum())) ** 0.5 * 2 / (tasks - 2)
+    reach = t_quantile(0.975, tasks - 1) * error
+    return Estimate(_root(variance), _root(variance - reach), _root(variance + reach))
+
+
+def family_interval(variance: float, worth: float, table: Anova) -> Estimate:
+    """SD of a family the harnesses are a random sample of: limits of (MS_H / MS_E) / F - 1, times MS_E / T."""
+    from scipy import special  # lazy: slow import
+
+    if table.f is None or table.ms_error <= 1e-15:
+        return Estimate(_root(variance))
+    freedom = (table.harnesses - 1, table.error_freedom)
+    low, high = (
+        _root((table.f / float(special.fdtri(*freedom, probability)) - 1) * table.ms_error / worth)
+        for probability in (0.975, 0.025)
+    )
+    return Estimate(_root(variance), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class NoncentralInterval:
+    """Interval of the SD from the noncentral F distribution, with the noncentralities of its two ends."""
+
+    low: float
+    high: float
+    lambda_low: float
+    lambda_high: float
+
+
+def noncentral_interval(table: Anova) -> NoncentralInterval | None:
+    """Alternative interval for the tested set; covers too little when harnesses differ much. Needs complete cells."""
+    from scipy import special  # lazy: slow import
+
+    if table.f is None or not np.isfinite(table.f):
+        return None
+    freedom = (table.harnesses - 1, table.error_freedom)
+    low, high = (
+        float(special.ncfdtrinc(*freedom, probability, table.f))
+        if special.fdtr(*freedom, table.f) > probability
+        else 0.0
+        for probability in (0.975, 0.025)
+    )
+    unit = table.ms_error / (table.tasks * (table.harnesses - 1))
+    return NoncentralInterval(_root(low * unit), _root(high * unit), low, high)
+
+
+def mean_of_tested(mean_TH: Array) -> Estimate:
+    """MEAN over the tested harnesses: the unit of sampling is the task mean over harnesses."""
+    if mean_TH.size == 0:
+        return UNKNOWN
+    fit = additive_fit(mean_TH)
+    return score_interval(float(fit.harness_H.mean()), _tested_error(fit), len(fit.task_T))
+
+
+def _tested_error(fit: AdditiveFit) -> float:
+    tasks = len(fit.task_T)
+    return float(fit.task_T.std(ddof=1)) / tasks**0.5 if tasks > 1 else 0.0
+
+
+def mean_of_family(mean_TH: Array) -> Estimate:
+    """MEAN generalising to a family the harnesses are a random sample of: se^2 = (MS_T + MS_H - MS_E) / (T H).
+
+    The t quantile has the degrees of freedom of the scarcer of tasks and harnesses.
+    """
+    table = anova(mean_TH)
+    if table is None:
+        return UNKNOWN
+    fit = additive_fit(mean_TH)
+    variance = (table.ms_task + table.ms_harness - table.ms_error) / (table.tasks * table.harnesses)
+    error = max(_root(variance), _tested_error(fit))
+    return score_interval(float(fit.harness_H.mean()), error, table.tasks, min(table.tasks, table.harnesses) - 1)

@@ -1,0 +1,109 @@
+"""Compatibility verdicts: compatible, degraded, broken, or honestly neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from .cells import Cells
+from .estimate import MIN_TASKS_FOR_INTERVALS, MIN_TASKS_FOR_PRECISION, UNKNOWN, Array, Estimate
+from .paired import Simultaneous, simultaneous
+
+Verdict: TypeAlias = Literal["compatible", "degraded", "broken", "unclear", "unsupported"]
+
+MARGIN = 0.10  # a drop that matters
+MAX_LOST_CELLS = 0.10  # share of cells above which a harness gets no verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, why it is withheld (None: it is not), and roughly how many more tasks would decide (None: unknown)."""
+
+    verdict: Verdict
+    reason: str | None = None
+    extra_tasks: int | None = None
+
+
+def judge(difference: Estimate, pairs: int, margin: float = MARGIN) -> Judgement:
+    """Verdict on one harness from its simultaneous interval against canonical; "unclear" below 50 common tasks."""
+    if difference.estimate is None:
+        return Judgement("unclear", "no task was judged on both sides")
+    limits = difference.limits
+    if limits is None:
+        few = f"fewer than {MIN_TASKS_FOR_INTERVALS} common tasks"
+        return Judgement("unclear", few, MIN_TASKS_FOR_PRECISION - pairs)
+    verdict = _verdict(*limits, margin)
+    half = max(difference.estimate - limits[0], limits[1] - difference.estimate)
+    needed = _tasks_needed(half, abs(margin + difference.estimate), pairs) if verdict == "unclear" else pairs
+    if pairs < MIN_TASKS_FOR_PRECISION:
+        few = f"fewer than {MIN_TASKS_FOR_PRECISION} common tasks"
+        return Judgement("unclear", few, max(MIN_TASKS_FOR_PRECISION, needed) - pairs)
+    if verdict == "unclear":
+        return Judgement(verdict, "the interval is too wide", max(1, needed - pairs))
+    return Judgement(verdict)
+
+
+def _verdict(low: float, high: float, margin: float) -> Verdict:
+    if low > -margin:
+        return "compatible"
+    if high < -margin:
+        return "broken"
+    return "degraded" if high < 0 else "unclear"
+
+
+def _tasks_needed(half_width: float, distance: float, tasks: int) -> int:
+    """T (half width / distance of the estimate to the margin)^2, at most ten times T."""
+    return ceil(tasks * min(10.0, (half_width / distance) ** 2 if distance > 0 else 10.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One harness against canonical: simultaneous interval, step-down p, verdict. Canonical itself has none of them."""
+
+    difference: Estimate
+    p_adjusted: float | None
+    judgement: Judgement | None
+
+
+def compare_to_canonical(cells: Cells, canonical: int, seed: int) -> list[Comparison]:
+    """One comparison a harness, in order.
+
+    A verdict is withheld where more than a tenth of the planned cells was lost, and where the lost trials could have
+    changed it: had those of the harness failed and those of canonical passed, or the reverse (Manski bounds).
+    """
+    found = _against(cells.mean_TH, canonical, seed)
+    bounds = [_bound(cells, canonical, score, seed) for score in (0.0, 1.0)] if cells.any_lost else []
+    others = [harness for harness in range(cells.mean_TH.shape[1]) if harness != canonical]
+    comparisons = {canonical: Comparison(UNKNOWN, None, None)}
+    for k, harness in enumerate(others):
+        judgement = judge(found.difference_K[k], found.pairs_K[k])
+        if judgement.verdict != "unclear" and any(bound[k] != judgement.verdict for bound in bounds):
+            judgement = Judgement("unclear", "lost trials could change the verdict")
+        judgement = _withheld(cells, harness, canonical) or judgement
+        comparisons[harness] = Comparison(found.difference_K[k], found.p_adjusted_K[k], judgement)
+    return [comparisons[harness] for harness in range(len(comparisons))]
+
+
+def _against(mean_TH: Array, canonical: int, seed: int) -> Simultaneous:
+    difference_TK = np.delete(mean_TH, canonical, axis=1) - mean_TH[:, [canonical]]
+    return simultaneous(difference_TK, np.random.default_rng(seed))
+
+
+def _bound(cells: Cells, canonical: int, score_of_lost: float, seed: int) -> list[Verdict]:
+    score_H = np.full(cells.mean_TH.shape[1], score_of_lost)
+    score_H[canonical] = 1 - score_of_lost
+    found = _against(cells.filled(score_H), canonical, seed)
+    return [judge(d, n).verdict for d, n in zip(found.difference_K, found.pairs_K, strict=True)]
+
+
+def _withheld(cells: Cells, harness: int, canonical: int) -> Judgement | None:
+    judged, planned = cells.judged_cells(harness)
+    if judged == 0 or planned - judged > MAX_LOST_CELLS * planned:
+        return Judgement("unsupported", f"a verdict exists in only {judged} of {planned} tasks")
+    judged, planned = cells.judged_cells(canonical)
+    if judged == 0 or planned - judged > MAX_LOST_CELLS * planned:
+        return Judgement("unclear", f"canonical has a verdict in only {judged} of {planned} tasks")
+    return None

@@ -1,0 +1,145 @@
+"""WORST: the minimum over harnesses without the bias of a minimum of noisy means.
+
+A Dirichlet-process hierarchical model on the logit scale shrinks harnesses towards each other while it allows ties,
+clusters and lone outliers. Every other summary is a functional of the same posterior draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cells import AdditiveFit, additive_fit
+from .estimate import Array
+
+_CLUSTERS = 12  # truncation of the stick-breaking prior
+_CONCENTRATION = 1.0  # alpha
+_SCALE = 1.0  # kappa, logits
+_BURN_IN = 40
+_CHAINS = 64
+_KEPT = 64
+_POOLING = 10  # tasks' worth of the average noise mixed into each harness' own
+
+
+@dataclass(frozen=True, slots=True)
+class LogitSummary:
+    """Observed logits with the variance of their own noise, and the variance of the task luck common to all."""
+
+    logit_H: Array
+    variance_H: Array
+    common: float
+
+
+def logit_summary(mean_TH: Array) -> LogitSummary | None:
+    """Logit means with task-influence (delta) variances; None with fewer than two tasks.
+
+    Grubbs' separation of the common task effect from each harness' own noise needs four harnesses in a task; with
+    fewer, all harnesses share the average noise. Missing cells: means from the additive fit, denominators per cell.
+    """
+    fit = additive_fit(mean_TH)
+    present_TH = fit.present_TH
+    if len(present_TH) < 2:
+        return None
+    raw_H = np.clip(fit.harness_H, 0.0, 1.0)
+    tasks_H = present_TH.sum(axis=0)
+    shrunk_H = (tasks_H * raw_H + 0.5) / (tasks_H + 1)
+    slope_H = shrunk_H * (1 - shrunk_H)
+    deviation_TH = np.where(present_TH, (fit.filled_TH - raw_H) / slope_H, 0.0)
+    common_T = deviation_TH.sum(axis=1) / present_TH.sum(axis=1)
+    own_H, average = _own_noise(np.where(present_TH, deviation_TH - common_T[:, None], 0.0), present_TH)
+    extreme_H = (raw_H <= 0) | (raw_H >= 1)
+    own_H = np.where(extreme_H, np.maximum(own_H, 1 / slope_H), own_H)
+    own_H = ((tasks_H - 1) * own_H + _POOLING * average) / (tasks_H - 1 + _POOLING)
+    return LogitSummary(
+        np.log(shrunk_H / (1 - shrunk_H)),
+        np.maximum(own_H / fit.effective_H, 1e-6),
+        _common_variance(common_T, average, fit),
+    )
+
+
+def _own_noise(residual_TH: Array, present_TH: np.ndarray) -> tuple[Array, float]:
+    """Noise variance of each harness, and its average; both 0 where there are no degrees of freedom."""
+    cells_T, tasks_H = present_TH.sum(axis=1), present_TH.sum(axis=0)
+    freedom = int(cells_T.sum()) - len(cells_T) - len(tasks_H) + 1
+    average = float((residual_TH**2).sum()) / freedom if freedom > 0 else 0.0
+    square_H = (residual_TH**2).sum(axis=0) / np.maximum(tasks_H - 1, 1)
+    others_H = (1 / cells_T) @ present_TH / tasks_H
+    kept_H = 1 - 2 * others_H
+    own_H = (square_H - average * others_H) / np.maximum(kept_H, 0.5)
+    own_H = np.where((kept_H >= 0.5) & (tasks_H > 1), own_H, average)
+    return np.maximum(own_H, 0.1 * average), average
+
+
+def _common_variance(common_T: Array, average: float, fit: AdditiveFit) -> float:
+    """Sampling variance, in logits, of the task luck that all harnesses share.
+
+    Floored by one task in T + 2 that all harnesses would fail (or pass) and that happened not to be drawn, but by no
+    more than half the binomial variance, which puts the lower limit of T successes in T where Wilson's is. Without
+    the floor an all-pass table would claim to know the task population exactly.
+    """
+    tasks = len(common_T)
+    noise = average * float((1 / fit.present_TH.sum(axis=1)).mean())
+    observed = max(0.0, float(common_T.var(ddof=1)) - noise) / tasks
+    grand = (tasks * float(np.clip(fit.harness_H.mean(), 0, 1)) + 0.5) / (tasks + 1)
+    slope = grand * (1 - grand)
+    return max(observed, min(1 / ((tasks + 2) * slope) ** 2, 1 / (2 * slope * tasks)))
+
+
+def posterior_draws(summary: LogitSummary, rng: np.random.Generator, kept: int = _KEPT) -> Array:
+    """Draws of all harness scores together, 64 chains x `kept` sweeps: an array I x H of values 0..1.
+
+    Blocked Gibbs sampling of the truncated stick-breaking mixture (Ishwaran and James 2001): theta_k ~ N(median of
+    the logits, kappa^2). kappa is 1 logit, more where a harness lies over 3 kappa from the median: a prior that calls
+    what was observed impossible would otherwise pull a dead harness half way to the healthy ones.
+    """
+    centre = float(np.median(summary.logit_H))
+    scale = max(_SCALE, float(np.abs(summary.logit_H - centre).max()) / 3)
+    sampler = _Gibbs(summary.logit_H, 1 / summary.variance_H, centre, scale**-2)
+    theta_CK = rng.choice(summary.logit_H, size=(_CHAINS, _CLUSTERS))
+    weight_CK = np.full((_CHAINS, _CLUSTERS), 1 / _CLUSTERS)
+    kept_draws: list[Array] = []
+    for sweep in range(_BURN_IN + kept):
+        member_CH = sampler.members(theta_CK, weight_CK, rng)
+        theta_CK, weight_CK = sampler.clusters(member_CH, rng)
+        if sweep >= _BURN_IN:
+            kept_draws.append(np.take_along_axis(theta_CK, member_CH, axis=1))
+    theta_IH = np.concatenate(kept_draws)
+    luck_I = rng.normal(0.0, summary.common**0.5, size=(len(theta_IH), 1))
+    return 1 / (1 + np.exp(luck_I - theta_IH))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gibbs:
+    """The closed-form conditionals, for all chains at once."""
+
+    logit_H: Array
+    precision_H: Array
+    centre: float
+    prior_precision: float
+
+    def members(self, theta_CK: Array, weight_CK: Array, rng: np.random.Generator) -> np.ndarray:
+        """Which cluster each harness belongs to."""
+        distance_CHK = theta_CK[:, None, :] - self.logit_H[:, None]
+        log_CHK = np.log(weight_CK)[:, None, :] - 0.5 * self.precision_H[:, None] * distance_CHK**2
+        total_CHK = np.cumsum(np.exp(log_CHK - log_CHK.max(axis=2, keepdims=True)), axis=2)
+        at_CH = rng.random(total_CHK.shape[:2]) * total_CHK[:, :, -1]
+        return np.asarray((total_CHK < at_CH[:, :, None]).sum(axis=2))
+
+    def clusters(self, member_CH: np.ndarray, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Where the clusters lie, and how large they are."""
+        inside_CHK = (member_CH[:, :, None] == np.arange(_CLUSTERS)).astype(np.float64)
+        precision_CK = self.precision_H @ inside_CHK + self.prior_precision
+        pull_CK = (self.precision_H * self.logit_H) @ inside_CHK + self.prior_precision * self.centre
+        theta_CK = rng.normal(pull_CK / precision_CK, precision_CK**-0.5)
+        count_CK = inside_CHK.sum(axis=1)
+        later_CK = count_CK.sum(axis=1, keepdims=True) - np.cumsum(count_CK, axis=1)
+        stick_CK = np.clip(rng.beta(1 + count_CK, _CONCENTRATION + later_CK), 1e-12, 1 - 1e-12)
+        stick_CK[:, -1] = 1.0
+        rest_CK = np.cumprod(np.concatenate([np.ones((_CHAINS, 1)), 1 - stick_CK[:, :-1]], axis=1), axis=1)
+        return theta_CK, np.maximum(stick_CK * rest_CK, 1e-300)
+
+
+def probability_of_worst(mu_IH: Array) -> Array:
+    """Share of the draws in which each harness is the lowest."""
+    return np.bincount(mu_IH.argmin(axis=1), minlength=mu_IH.shape[1]) / len(mu_IH)
