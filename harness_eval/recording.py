@@ -67,16 +67,14 @@ def file_name(key: TrialKey) -> str:
 
 def pack(key: TrialKey, trajectory: Trajectory, extra: Mapping[str, Json]) -> bytes:
     """A trajectory, and whatever else was recorded about its trial, as one zstd frame of JSON."""
-    events = [{"event": _NAMES[type(event)], **_plain(event)} for event in trajectory.events]
-    record = {
-        "key": key,
-        "system": trajectory.system,
-        "prompt": trajectory.prompt,
-        "stop": trajectory.stop,
-        "events": events,
-        "extra": extra,
-    }
+    record = {"key": key, **as_record(trajectory), "extra": extra}
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(dump(record))
+
+
+def as_record(trajectory: Trajectory) -> dict[str, Json]:
+    """A trajectory as the object that its frame holds; each event says what it is under `event`."""
+    events = [{"event": _NAMES[type(event)], **_plain(event)} for event in trajectory.events]
+    return {"system": trajectory.system, "prompt": trajectory.prompt, "stop": trajectory.stop, "events": events}
 
 
 def unpack(frame: bytes) -> Trajectory:

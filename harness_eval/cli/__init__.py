@@ -1,0 +1,89 @@
+"""The command line: one module a command, imported only when it is the one that was asked for.
+
+Exit codes: 0 good, 1 the check says no, 2 usage or configuration, 3 the run is incomplete, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from harness_eval import __version__
+from harness_eval.errors import ConfigError
+
+COMMANDS = {
+    "run": "Run a matrix of tasks and harnesses; without a study, the demo on the embedded reference endpoint.",
+    "plan": "Print the matrix of a study, its size and price; nothing is called.",
+    "report": "Write report.md, report.html and report.json again from a run's recorded results.",
+    "show": "List the trials of a run, or show one trial step by step.",
+    "axes": "List all axes and their levels.",
+    "harness": "List, show and compare harnesses.",
+    "tasks": "List tasks, and check that they can judge.",
+    "serve": "Run the reference endpoint on its own.",
+}
+"""Each command with the line that stands for it in the overview; its module has the same name."""
+
+
+class _Group(TyperGroup):
+    """Knows all commands by their line above; a command's module is imported when it is invoked."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in COMMANDS:
+            module = import_module(f"harness_eval.cli.{name}")  # lazy: slow import
+            command = typer.main.get_command(module.app)
+        return name, command, rest
+
+
+app = typer.Typer(cls=_Group, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+for _name, _summary in COMMANDS.items():
+    app.command(_name, help=_summary)(lambda: None)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _overview(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Measure how robust an agent model is to the harness around it: worst integration, spread, cause."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit.
+
+    Raises:
+        SystemExit: always, with the exit code.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that boxes are closed for it as for Ctrl-C
+    try:
+        typer.main.get_command(app).main(args=arguments, prog_name="harness-eval")
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write out what is buffered now, where a reader that went away can still be borne in silence."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

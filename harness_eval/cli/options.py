@@ -1,0 +1,106 @@
+"""Flags that lay themselves over a study's keys, and how: each in the same place as in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from harness_eval.errors import ConfigError
+from harness_eval.study_file import DEMO, StudyConfig, load_study
+from harness_eval.types import Json
+
+StudyFile: TypeAlias = Annotated[
+    Path | None, typer.Argument(metavar="[STUDY.yaml]", help="The study; without it, the demo.", show_default=False)
+]
+Seed: TypeAlias = Annotated[int | None, typer.Option(help="Seed of the matrix and of all trials.")]
+Repeats: TypeAlias = Annotated[int | None, typer.Option(help="Trials of each task with each harness.")]
+Suite: TypeAlias = Annotated[str | None, typer.Option(help="A bundled suite, or a folder of tasks.")]
+Tasks: TypeAlias = Annotated[list[str] | None, typer.Option(help="Names or globs of tasks; may stand several times.")]
+Limit: TypeAlias = Annotated[int | None, typer.Option(help="At most so many tasks.")]
+Family: TypeAlias = Annotated[str | None, typer.Option(help="A bundled family of harnesses, or its file.")]
+DesignFlag: TypeAlias = Annotated[
+    str | None, typer.Option("--design", metavar="KIND[:SIZE]", help="How to draw on it.")
+]
+Harnesses: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--harness", help="A harness by name or file; may stand several times.")
+]
+SandboxKind: TypeAlias = Annotated[str | None, typer.Option("--sandbox", help="auto, docker, bubblewrap or local.")]
+AllowLocal: TypeAlias = Annotated[
+    bool | None, typer.Option("--allow-local", help="Accept the local sandbox, which protects from nothing.")
+]
+Concurrency: TypeAlias = Annotated[int | None, typer.Option(help="Trials at once on each endpoint.")]
+MaxSteps: TypeAlias = Annotated[int | None, typer.Option(help="Turns of one trial.")]
+Couplings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--coupling", metavar="NAME=STRENGTH", help="Plant a coupling in the reference endpoint."),
+]
+BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="An OpenAI-compatible server, such as http://host/v1.")]
+Model: TypeAlias = Annotated[str | None, typer.Option(help="The model's name at that server.")]
+ApiKeyEnv: TypeAlias = Annotated[str | None, typer.Option(help="The environment variable that holds the key.")]
+
+
+def study_from(path: Path | None, **flags: Json) -> StudyConfig:
+    """The study of a file (None: the demo) with the flags laid over it; flags are named as `PLACES` has them.
+
+    Raises:
+        ConfigError: the file or a flag is wrong.
+    """
+    overrides: dict[str, Json] = {}
+    for flag, value in flags.items():
+        if value is None or value == []:
+            continue
+        *sections, key = PLACES[flag].split(".")
+        section = overrides
+        for name in sections:
+            section = section.setdefault(name, {})
+        section[key] = _READ[flag](value) if flag in _READ else value
+    return load_study(path or DEMO, overrides)
+
+
+PLACES = {
+    "seed": "seed",
+    "repeats": "repeats",
+    "suite": "tasks.suite",
+    "tasks": "tasks.include",
+    "limit": "tasks.limit",
+    "family": "family",
+    "design": "design",
+    "harness": "harnesses",
+    "sandbox": "sandbox",
+    "allow_local": "allow_local",
+    "concurrency": "concurrency",
+    "max_steps": "limits.steps",
+    "coupling": "reference.couplings",
+    "base_url": "endpoint.base_url",
+    "model": "endpoint.model",
+    "api_key_env": "endpoint.api_key_env",
+}
+
+
+def read_couplings(given: list[str]) -> dict[str, float]:
+    """Couplings written as NAME=STRENGTH; the strength may be left out and is 1 then.
+
+    Raises:
+        ConfigError: a strength is no number.
+    """
+    couplings = {}
+    for each in given:
+        name, _, strength = each.partition("=")
+        try:
+            couplings[name] = float(strength or 1)
+        except ValueError:
+            raise ConfigError(f"--coupling {each}: the strength must be a number in 0..1, not {strength!r}") from None
+    return couplings
+
+
+def _read_design(given: str) -> dict[str, Json]:
+    kind, _, size = given.partition(":")
+    if size and not size.isdigit():
+        raise ConfigError(f"--design {given}: the size must be a whole number, not {size!r}")
+    return {"kind": kind, **({"size": int(size)} if size else {})}
+
+
+_READ: dict[str, Callable[[Json], Json]] = {"coupling": read_couplings, "design": _read_design}

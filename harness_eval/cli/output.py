@@ -1,0 +1,42 @@
+"""What commands share: the `--json` flag, results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Annotated, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from harness_eval import recording
+from harness_eval.types import Json
+
+JsonFlag: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout; everything else on stderr.")]
+
+
+def say(text: str) -> None:
+    """A line for the reader that is no result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(value: Json) -> None:
+    """A value as indented JSON on stdout."""
+    print(recording.dump(value, pretty=True).decode())
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Rows as a plain table on stdout; None is shown as a dash."""
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("-" if cell is None else str(cell)) for cell in row))
+    out().print(table)
+
+
+def out() -> Console:
+    """The console of stdout; into a file or pipe it writes no colours, and wide lines rather than folded ones."""
+    return Console(soft_wrap=False, highlight=False, width=None if sys.stdout.isatty() else 200)

@@ -1,0 +1,99 @@
+"""`harness-eval plan`: what a study would run, and what it would cost; nothing is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import typer
+
+from harness_eval import store, study
+from harness_eval.cli import options
+from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.study import Study
+from harness_eval.types import Json, Usage
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def plan(
+    file: options.StudyFile = None,
+    seed: options.Seed = None,
+    repeats: options.Repeats = None,
+    tasks: options.Tasks = None,
+    suite: options.Suite = None,
+    limit: options.Limit = None,
+    family: options.Family = None,
+    design: options.DesignFlag = None,
+    harness: options.Harnesses = None,
+    sandbox: options.SandboxKind = None,
+    allow_local: options.AllowLocal = None,
+    concurrency: options.Concurrency = None,
+    base_url: options.BaseUrl = None,
+    model: options.Model = None,
+    like: Annotated[Path | None, typer.Option(help="A run whose trials tell what one takes.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Print the matrix of a study, its size, and its price and time where they are known; nothing is called.
+
+    What a trial takes is known from a run of the same kind, named with --like.
+    """
+    flags = {name: value for name, value in locals().items() if name in options.PLACES}
+    resolved = study.resolve(options.study_from(file, **flags))
+    data = {**study.record(resolved), "estimate": _estimate(resolved, like)}
+    if as_json:
+        print_json(data)
+        return
+    _print(data)
+
+
+def _estimate(resolved: Study, like: Path | None) -> dict[str, Json]:
+    """Tokens, price and hours of the whole study if its trials are like those of another run; null where unknown."""
+    rows = [row for row in store.latest(like) if row["failure"] is None] if like else []
+    if not rows:
+        return {"tokens": None, "price": None, "seconds": None}
+    trials = len(resolved.keys)
+    mean = Usage(*(round(fmean(row["usage"][name] for row in rows)) for name in Usage.__slots__))
+    seconds = fmean(row["seconds"] for row in rows)
+    prices, hours = [], 0.0
+    for endpoint in resolved.config.endpoints:
+        share = trials / len(resolved.endpoints)
+        prices.append(endpoint.cost(mean))
+        hours = max(hours, share * seconds / (resolved.config.concurrency or endpoint.concurrency))
+    known = [price for price in prices if price is not None]
+    price = sum(known) * trials / len(resolved.endpoints) if len(known) == len(prices) else None
+    return {"tokens": mean.total * trials, "price": price, "seconds": hours or None}
+
+
+def _print(data: dict[str, Json]) -> None:
+    varied = _varied(data["harnesses"])
+    rows = [
+        (harness["name"], harness["id"], *(harness["labels"][axis] for axis in varied)) for harness in data["harnesses"]
+    ]
+    print_table(("harness", "id", *varied), rows)
+    print()
+    print_table(
+        ("task", "difficulty", "stresses"),
+        [(t["name"], t["difficulty"], ", ".join(t["stresses"])) for t in data["tasks"]],
+    )
+    print()
+    for entry in data["unsupported"]:
+        say(f"left out: {entry['harness']}: {entry['reason']}")
+    for note in data["notes"]:
+        say(f"note: {note}")
+    endpoints = ", ".join(f"{endpoint['name']} ({endpoint['base_url']})" for endpoint in data["endpoints"])
+    print(f"endpoints: {endpoints}")
+    print(f"sandbox: {data['sandbox']}; seed: {data['seed']}; repeats: {data['repeats']}")
+    print(f"trials: {data['planned']} ({len(data['tasks'])} tasks, {len(data['harnesses'])} harnesses)")
+    estimate = data["estimate"]
+    tokens, price, seconds = estimate["tokens"], estimate["price"], estimate["seconds"]
+    print(f"tokens: {'unknown (--like RUN tells)' if tokens is None else f'about {tokens:,}'}")
+    print(f"price: {'unknown' if price is None else f'about ${price:,.2f}'}")
+    print(f"time: {'unknown' if seconds is None else f'about {seconds / 3600:.1f} h'}")
+
+
+def _varied(harnesses: list[dict[str, Json]]) -> list[str]:
+    """The axes on which the harnesses differ; the others would only widen the table."""
+    return [axis for axis in harnesses[0]["labels"] if len({harness["labels"][axis] for harness in harnesses}) > 1]

@@ -1,0 +1,105 @@
+"""`harness-eval run`: prove, run, record, report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import typer
+
+from harness_eval import report, study
+from harness_eval.cli import options
+from harness_eval.cli.output import JsonFlag, print_json, say
+from harness_eval.cli.progress import Progress
+from harness_eval.study import INTERRUPTED, Ended, Study
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def run(
+    file: options.StudyFile = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder; an unfinished run there is resumed.")] = None,
+    seed: options.Seed = None,
+    repeats: options.Repeats = None,
+    tasks: options.Tasks = None,
+    suite: options.Suite = None,
+    limit: options.Limit = None,
+    family: options.Family = None,
+    design: options.DesignFlag = None,
+    harness: options.Harnesses = None,
+    sandbox: options.SandboxKind = None,
+    allow_local: options.AllowLocal = None,
+    concurrency: options.Concurrency = None,
+    max_steps: options.MaxSteps = None,
+    coupling: options.Couplings = None,
+    base_url: options.BaseUrl = None,
+    model: options.Model = None,
+    api_key_env: options.ApiKeyEnv = None,
+    retry_lost: Annotated[bool, typer.Option(help="When resuming, run lost trials again.")] = True,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run a matrix of tasks and harnesses; without a study, the demo on the embedded reference endpoint.
+
+    Flags override the study's keys. Interrupted runs are resumed by naming their folder with --out.
+    """
+    flags = {name: value for name, value in locals().items() if name in options.PLACES}
+    resolved = study.resolve(options.study_from(file, **flags))
+    folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    ended = _run(resolved, folder, retry_lost)
+    data = report.write(folder) if ended.judged else None
+    if as_json:
+        print_json(_summary(ended, data))
+    elif data is not None:
+        print(report.summary_text(data))
+    _say_how_it_ended(resolved, ended)
+    raise typer.Exit(ended.exit_code)
+
+
+def _run(resolved: Study, folder: Path, retry_lost: bool) -> Ended:
+    say(f"{len(resolved.keys)} trials: {_count(resolved)}; sandbox: {resolved.provider.name}")
+    for note in resolved.notes:
+        say(f"note: {note}")
+    try:
+        with Progress() as progress:
+            return anyio.run(study.run, resolved, folder, progress, retry_lost)
+    except KeyboardInterrupt:
+        say("interrupted before any trial had ended")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _count(resolved: Study) -> str:
+    parts = ((resolved.tasks, "task"), (resolved.harnesses, "harness"), (resolved.endpoints, "endpoint"))
+    return " x ".join(
+        f"{len(each)} {name}{'' if len(each) == 1 else 'es' if name == 'harness' else 's'}" for each, name in parts
+    )
+
+
+def _summary(ended: Ended, data: object) -> dict[str, object]:
+    return {
+        "folder": str(ended.folder),
+        "trials": {"planned": ended.planned, "judged": ended.judged, "lost": sum(ended.lost.values())},
+        "solved": ended.solved,
+        "lost": ended.lost,
+        "interrupted": ended.outcome.interrupted,
+        "problems": ended.problems,
+        "report": data,
+    }
+
+
+def _say_how_it_ended(resolved: Study, ended: Ended) -> None:
+    if ended.judged:
+        say(f"report: {ended.folder / 'report.html'} (also report.md and report.json)")
+    if resolved.scripted:
+        say("The endpoint is a scripted agent and no language model: these numbers show what the suite can find.")
+    for problem in ended.problems:
+        say(f"incomplete: {problem}")
+    if ended.exit_code:
+        arguments = sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(ended.folder)]
+        word = "interrupted" if ended.outcome.interrupted else "incomplete"
+        say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with")
+        say(f"  harness-eval {shlex.join(arguments)}")

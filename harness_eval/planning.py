@@ -1,0 +1,169 @@
+"""From a file of a study to everything that it means: tasks, harnesses, trials in order, and its study.json."""
+
+from __future__ import annotations
+
+import platform
+import random
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+
+from harness_eval import __version__
+from harness_eval.design import Plan, plan_harnesses
+from harness_eval.errors import ConfigError
+from harness_eval.family import load_family
+from harness_eval.harness import Harness, canonical, check_distinct, load_harness
+from harness_eval.sandboxes import provider
+from harness_eval.sandboxes.base import SandboxProvider
+from harness_eval.study_file import StudyConfig, select_tasks
+from harness_eval.task import Task
+from harness_eval.types import Json, TrialKey
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study with nothing left open: all harnesses, tasks and trials are known."""
+
+    config: StudyConfig
+    endpoints: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    plan: Plan
+    canonical_repeats: int
+    notes: tuple[str, ...]
+    provider: SandboxProvider
+
+    @property
+    def harnesses(self) -> tuple[Harness, ...]:
+        """All harnesses; the first is the canonical one, with which the others are compared."""
+        return self.plan.harnesses
+
+    @cached_property
+    def keys(self) -> tuple[TrialKey, ...]:
+        """All trials in the order to run: repeat by repeat, task by task, the harnesses shuffled within each.
+
+        So a drift of the endpoint does not become an effect of a harness, and a run stopped early is still balanced.
+        """
+        repeats, keys = self.config.repeats, []
+        for repeat in range(max(repeats, self.canonical_repeats)):
+            due = [self.harnesses[0]] if repeat < self.canonical_repeats else []
+            due += self.harnesses[1:] if repeat < repeats else []
+            for task in self.tasks:
+                order = [harness.name for harness in due]
+                random.Random(f"{self.config.seed}:{repeat}:{task.name}").shuffle(order)
+                keys += [TrialKey(task.name, name, endpoint, repeat) for name in order for endpoint in self.endpoints]
+        return tuple(keys)
+
+    @property
+    def scripted(self) -> bool:
+        """Whether no language model takes part."""
+        return all(endpoint.scripted for endpoint in self.config.endpoints)
+
+
+def resolve(config: StudyConfig) -> Study:
+    """Everything that the study means, the same for the same files and seed.
+
+    Raises:
+        ConfigError: a part does not exist, or the sandbox must not be used for this endpoint.
+    """
+    chosen = select_tasks(config.tasks)
+    tasks = tuple(task for task in chosen if task.unsupported is None)
+    notes = [f"task {task.name} is left out: {task.unsupported}" for task in chosen if task.unsupported is not None]
+    if not tasks:
+        raise ConfigError(f"tasks: none can run here; {notes[0]}")
+    plan = _plan(config)
+    names = (*(endpoint.name for endpoint in config.endpoints), *([REFERENCE] if config.reference else []))
+    return Study(
+        config=config,
+        endpoints=names,
+        tasks=tasks,
+        plan=plan,
+        canonical_repeats=config.canonical_repeats or max(config.repeats, plan.canonical_repeats),
+        notes=(*notes, *plan.notes),
+        provider=_provider(config),
+    )
+
+
+def _plan(config: StudyConfig) -> Plan:
+    """The harnesses of the family and those that are named, one of each content; the canonical one first."""
+    plan = Plan((canonical(),))
+    if config.family is not None:
+        plan = plan_harnesses(load_family(config.family), config.design, config.seed)
+    chosen, notes = list(plan.harnesses), list(plan.notes)
+    for harness in map(load_harness, config.harnesses):
+        same = next((each for each in chosen if each.id == harness.id), None)
+        if same is None:
+            chosen.append(harness)
+        elif same.name != harness.name:
+            notes.append(f"harness {harness.name} is left out: it is the same as {same.name}")
+    check_distinct(chosen)
+    return replace(plan, harnesses=tuple(chosen), notes=tuple(notes))
+
+
+def _provider(config: StudyConfig) -> SandboxProvider:
+    chosen = provider(config.sandbox.kind)
+    if reason := chosen.unavailable():
+        raise ConfigError(f"sandbox: {chosen.name} cannot be used here: {reason}")
+    real = [endpoint.name for endpoint in config.endpoints if not endpoint.scripted]
+    asked = config.sandbox.kind == "local" and config.allow_local
+    if real and chosen.name == "local" and not asked:
+        raise ConfigError(
+            f"sandbox: only the local one is available, and it protects this machine from nothing that the model at "
+            f"{real[0]!r} does; install Docker or bubblewrap, or say --sandbox local --allow-local"
+        )
+    return chosen
+
+
+def record(study: Study) -> dict[str, Json]:
+    """The study as study.json holds it: all that decides what a trial does, and no secret."""
+    config = study.config
+    return {
+        "name": config.name,
+        "seed": config.seed,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"harness-eval": __version__, "python": platform.python_version(), "openai": version("openai")},
+        "endpoints": _endpoint_records(config),
+        "tasks": [
+            {
+                "name": task.name,
+                "suite": task.suite,
+                "digest": task.digest,
+                "stresses": list(task.stresses),
+                "difficulty": task.difficulty,
+            }
+            for task in study.tasks
+        ],
+        "harnesses": [
+            {
+                "name": harness.name,
+                "id": harness.id,
+                "version": harness.version,
+                "labels": dict(harness.labels),
+                "spec": harness.spec(),
+            }
+            for harness in study.harnesses
+        ],
+        "canonical": study.harnesses[0].name,
+        "design": config.design.model_dump(mode="json"),
+        "family": config.family,
+        "repeats": config.repeats,
+        "canonical_repeats": study.canonical_repeats,
+        "sampled": list(study.plan.sampled),
+        "planned": len(study.keys),
+        "unsupported": [{"harness": harness, "reason": reason} for harness, reason in study.plan.impossible],
+        "notes": list(study.notes),
+        "sandbox": study.provider.name,
+        "limits": asdict(config.limits),
+    }
+
+
+def _endpoint_records(config: StudyConfig) -> list[dict[str, Json]]:
+    tuning = {"timeout_seconds", "retries", "backoff_seconds", "concurrency"}  # how it is asked, not what answers
+    records = [endpoint.model_dump(mode="json", exclude=tuning) for endpoint in config.endpoints]
+    if config.reference is not None:
+        couplings = dict(config.reference.couplings)
+        embedded = {"name": REFERENCE, "model": REFERENCE, "base_url": "embedded", "scripted": True}
+        records.append({**embedded, "couplings": couplings})
+    return records

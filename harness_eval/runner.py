@@ -1,0 +1,166 @@
+"""Many trials at once, each endpoint within its limit; stops cleanly on a signal, a dead endpoint or a spent budget."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskStatus
+
+from harness_eval.endpoints.base import Endpoint
+from harness_eval.errors import ConfigError
+from harness_eval.sandboxes.base import SandboxProvider
+from harness_eval.trial import Trial, run_trial
+from harness_eval.types import Owner, Result, Usage
+
+_RETRIED: frozenset[Owner] = frozenset({"endpoint", "sandbox"})  # machines; a broken task or harness stays broken
+
+
+def _unknown(_: Usage) -> None: ...
+
+
+def _ignore(_: Result) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One endpoint with the trials it is owed, in order; `cost` says what a usage costs, None where that is unknown."""
+
+    endpoint: Endpoint
+    trials: Sequence[Trial]
+    concurrency: int = 4
+    cost: Callable[[Usage], float | None] = _unknown
+
+
+@dataclass(slots=True)
+class Spending:
+    """Tokens and money spent so far against what may be spent; None means no limit. `seconds` count from now on."""
+
+    tokens: int = 0
+    money: float = 0.0
+    most_tokens: int | None = None
+    most_money: float | None = None
+    most_seconds: float | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    def exhausted(self) -> str | None:
+        """Which budget is used up, in words, or None."""
+        if self.most_tokens is not None and self.tokens >= self.most_tokens:
+            return f"the budget of {self.most_tokens} tokens is used up"
+        if self.most_money is not None and self.money >= self.most_money:
+            return f"the budget of {self.most_money:g} in money is used up"
+        if self.most_seconds is not None and time.monotonic() - self.started >= self.most_seconds:
+            return f"the budget of {self.most_seconds:g} seconds is used up"
+        return None
+
+    def add(self, result: Result) -> None:
+        """Count what a trial used."""
+        self.tokens += result.usage.total
+        self.money += result.cost or 0.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Why a run ended before all was done; all empty if it did not. `down` has a message for each dead endpoint."""
+
+    interrupted: bool = False
+    exhausted: str | None = None
+    down: dict[str, str] = field(default_factory=dict)
+
+
+def _may_pass(result: Result) -> bool:
+    """Whether a lost trial is worth another attempt at once."""
+    return result.failure is not None and result.failure.owner in _RETRIED and "down" not in result.extra
+
+
+@dataclass(slots=True)
+class Runner:
+    """How trials are run.
+
+    `record` keeps a result and may block: it is called in a thread, once at a time. `watch` is then told on the event
+    loop. `retries` is how often a trial lost to a machine is tried again at once.
+    """
+
+    provider: SandboxProvider
+    record: Callable[[Result], None]
+    watch: Callable[[Result], None] = _ignore
+    spending: Spending = field(default_factory=Spending)
+    retries: int = 2
+    outcome: Outcome = field(default_factory=Outcome)
+    _broken: ConfigError | None = None
+    _recording: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def run(self, lanes: Sequence[Lane]) -> Outcome:
+        """Run all trials of all lanes; a lane keeps its order and at most `concurrency` trials at once.
+
+        On SIGINT or SIGTERM the running trials are cancelled, their boxes closed, and what ended before is kept.
+
+        Raises:
+            ConfigError: a result could not be recorded.
+        """
+        async with anyio.create_task_group() as group:
+            if threading.current_thread() is threading.main_thread():
+                await group.start(self._stop_on_signal, group.cancel_scope)
+            async with anyio.create_task_group() as running:
+                for lane in lanes:
+                    running.start_soon(self._run_lane, lane)
+            group.cancel_scope.cancel()
+        if self._broken is not None:
+            raise self._broken
+        return self.outcome
+
+    async def _stop_on_signal(
+        self, scope: anyio.CancelScope, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            task_status.started()
+            async for _ in signals:
+                self.outcome.interrupted = True
+                scope.cancel()
+                return
+
+    async def _run_lane(self, lane: Lane) -> None:
+        queue = iter(lane.trials)
+        async with anyio.create_task_group() as group:
+            for _ in range(min(lane.concurrency, len(lane.trials))):
+                group.start_soon(self._work, lane, queue, group.cancel_scope)
+
+    async def _work(self, lane: Lane, queue: Iterator[Trial], scope: anyio.CancelScope) -> None:
+        for trial in queue:
+            if self._broken is not None or self._is_exhausted():
+                return
+            result = await self._attempt(trial, lane)
+            with anyio.CancelScope(shield=True):  # what has ended is kept, whatever happens meanwhile
+                await self._keep(result)
+            if "down" in result.extra and result.failure is not None:
+                self.outcome.down[lane.endpoint.name] = result.failure.message
+                scope.cancel()
+                return
+
+    def _is_exhausted(self) -> bool:
+        self.outcome.exhausted = self.spending.exhausted()
+        return self.outcome.exhausted is not None
+
+    async def _attempt(self, trial: Trial, lane: Lane) -> Result:
+        attempt = 1
+        result = await run_trial(trial, lane.endpoint, self.provider)
+        while attempt <= self.retries and _may_pass(result):
+            attempt += 1
+            result = await run_trial(trial, lane.endpoint, self.provider)
+        cost = lane.cost(result.usage) if result.trajectory else None
+        return replace(result, cost=cost, extra={**result.extra, "attempt": trial.earlier + attempt})
+
+    async def _keep(self, result: Result) -> None:
+        self.spending.add(result)
+        try:
+            async with self._recording:
+                await anyio.to_thread.run_sync(self.record, result)
+        except ConfigError as error:
+            self._broken = self._broken or error
+            return
+        self.watch(result)

@@ -1,0 +1,116 @@
+"""What trials meet in tests: a task of one file, an endpoint that follows a script, machines that break on demand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import anyio
+
+from harness_eval.endpoints.base import Endpoint
+from harness_eval.sandboxes import provider
+from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
+from harness_eval.task import Task, load_task
+from harness_eval.types import RawCall, Reply, Request, Usage
+
+TEST_SH = """#!/bin/bash
+if [ "$(cat answer.txt 2>/dev/null)" = hello ]; then echo 1; else echo 0; fi > "$VERIFIER_DIR/reward.txt"
+"""
+
+
+def make_task(suite: Path, name: str = "say-hello", test_sh: str = TEST_SH, toml: str = "") -> Task:
+    """A task whose answer is the word hello in answer.txt."""
+    files = {
+        "task.toml": 'schema_version = "1.4"\n[environment]\nnetwork_mode = "no-network"\n' + toml,
+        "instruction.md": "Write the word hello into answer.txt.\n",
+        "environment/files/readme.txt": "Nothing to see.\n",
+        "tests/test.sh": test_sh,
+        "solution/solve.sh": "#!/bin/bash\necho hello > answer.txt\n",
+        "solution/plan.yaml": PLAN,
+    }
+    for relative, content in files.items():
+        path = suite / name / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return load_task(suite / name)
+
+
+PLAN = """done: "The word is written."
+steps:
+  - {say: "I look around.", run: "cat readme.txt", learn: {word: "(Nothing) to see"}}
+  - {say: "I write it.", create: {path: "answer.txt", text: "hello\\n"}}
+  - {say: "I check.", run: "cat answer.txt; echo ${word}"}
+"""
+
+
+def bash(command: str) -> Reply:
+    """A reply that runs a command."""
+    call = RawCall("c1", "bash", json.dumps({"command": command}))
+    return Reply("", calls=(call,), finish_reason="tool_calls", usage=Usage(100, 10))
+
+
+def solve(request: Request) -> Reply:
+    """What a model that can do `make_task`'s task answers."""
+    if any(message["role"] == "tool" for message in request.messages):
+        return Reply("Done.", finish_reason="stop", usage=Usage(120, 5))
+    return bash("echo hello > answer.txt")
+
+
+class Scripted(Endpoint):
+    """An endpoint in the same process whose script gets each request, or an exception to raise."""
+
+    def __init__(self, script: Callable[[Request], Reply | Exception] = solve, name: str = "scripted") -> None:
+        self.name, self.model, self.script = name, "scripted", script
+        self.requests = self.under_way = self.most = 0
+
+    async def complete(self, request: Request) -> Reply:
+        self.requests += 1
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            await anyio.sleep(0.01)
+            answer = self.script(request)
+        finally:
+            self.under_way -= 1
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def close(self) -> None:
+        return
+
+
+class Breaking(SandboxProvider):
+    """The local sandbox, except that the next boxes fail to open, or fail when they are closed."""
+
+    name = "breaking"
+    promises = "nothing"
+
+    def __init__(self, opening: int = 0, closing: int = 0) -> None:
+        self.inner = provider("local")
+        self.opening, self.closing = opening, closing
+        self.open_now = self.opened = 0
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def open(self, spec: BoxSpec) -> AbstractAsyncContextManager[Sandbox]:
+        return self._open(spec)
+
+    @asynccontextmanager
+    async def _open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
+        if self.opening:
+            self.opening -= 1
+            raise OSError("no room for another box")
+        async with self.inner.open(spec) as sandbox:
+            self.opened += 1
+            self.open_now += 1
+            try:
+                yield sandbox
+            finally:
+                self.open_now -= 1
+        if self.closing:
+            self.closing -= 1
+            raise OSError("the box would not go away")

@@ -1,0 +1,175 @@
+"""Many trials at once: limits are kept, machines get another chance, and every way to stop is clean."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from harness_eval.errors import ConfigError, EndpointDown, EndpointFailure
+from harness_eval.harness import canonical
+from harness_eval.runner import Lane, Runner, Spending
+from harness_eval.trial import Trial
+from harness_eval.types import Limits, Reply, Request, Result, TrialKey, Usage
+from tests.doubles import TEST_SH, Breaking, Scripted, bash, make_task, solve
+
+pytestmark = pytest.mark.anyio
+
+
+def trials(folder: Path, number: int, endpoint: str = "scripted", test_sh: str = TEST_SH) -> list[Trial]:
+    task = make_task(folder / "suite", test_sh=test_sh)
+    harness = canonical()
+    return [Trial(TrialKey(task.name, "canonical", endpoint, n), harness, task, Limits(), n) for n in range(number)]
+
+
+class Kept:
+    """Records results in memory."""
+
+    def __init__(self, then: Callable[[Result], None] = lambda _: None) -> None:
+        self.results: list[Result] = []
+        self.then = then
+
+    def __call__(self, result: Result) -> None:
+        self.results.append(result)
+        self.then(result)
+
+    @property
+    def repeats(self) -> list[int]:
+        return sorted(result.key.repeat for result in self.results)
+
+
+def fails_first(times: int) -> Callable[[Request], Reply | Exception]:
+    left = [times]
+
+    def script(request: Request) -> Reply | Exception:
+        left[0] -= 1
+        return EndpointFailure("busy") if left[0] >= 0 else solve(request)
+
+    return script
+
+
+async def test_all_trials_of_all_endpoints_are_run_once(tmp_path: Path) -> None:
+    kept, watched = Kept(), Kept()
+    lanes = [Lane(Scripted(name=name), trials(tmp_path, 4, name)) for name in ("a", "b")]
+    outcome = await Runner(Breaking(), kept, watched).run(lanes)
+    assert sorted((result.key.endpoint, result.key.repeat) for result in kept.results) == [
+        (name, n) for name in "ab" for n in range(4)
+    ]
+    assert watched.results == kept.results
+    assert (outcome.interrupted, outcome.exhausted, outcome.down) == (False, None, {})
+
+
+async def test_an_endpoint_never_serves_more_trials_than_its_limit(tmp_path: Path) -> None:
+    endpoint = Scripted()
+    await Runner(Breaking(), Kept()).run([Lane(endpoint, trials(tmp_path, 6), concurrency=2)])
+    assert endpoint.most == 2
+
+
+async def test_a_trial_lost_to_a_machine_is_tried_again_within_the_budget(tmp_path: Path) -> None:
+    kept = Kept()
+    await Runner(Breaking(opening=1), kept).run([Lane(Scripted(fails_first(1)), trials(tmp_path, 1))])
+    (result,) = kept.results
+    assert result.verdict is not None
+    assert result.extra["attempt"] == 3
+
+
+async def test_after_the_last_attempt_the_trial_is_lost(tmp_path: Path) -> None:
+    kept = Kept()
+    await Runner(Breaking(opening=9), kept).run([Lane(Scripted(), trials(tmp_path, 1))])
+    (result,) = kept.results
+    assert result.failure is not None
+    assert result.extra["attempt"] == 3
+
+
+async def test_an_unsolved_trial_is_never_tried_again(tmp_path: Path) -> None:
+    kept, provider = Kept(), Breaking()
+    await Runner(provider, kept).run([Lane(Scripted(lambda _: Reply("no", finish_reason="stop")), trials(tmp_path, 1))])
+    assert provider.opened == 1
+    assert kept.results[0].verdict is not None
+
+
+async def test_a_broken_verifier_is_not_tried_again(tmp_path: Path) -> None:
+    kept, provider = Kept(), Breaking()
+    await Runner(provider, kept).run([Lane(Scripted(), trials(tmp_path, 1, test_sh="exit 0\n"))])
+    assert provider.opened == 1
+    assert kept.results[0].failure is not None
+    assert kept.results[0].failure.owner == "task"
+
+
+async def test_a_dead_endpoint_stops_its_own_lane_at_once(tmp_path: Path) -> None:
+    kept = Kept()
+    dead = Scripted(lambda _: EndpointDown("unknown model"), name="dead")
+    lanes = [Lane(dead, trials(tmp_path, 20, "dead"), 2), Lane(Scripted(name="b"), trials(tmp_path, 3, "b"))]
+    outcome = await Runner(Breaking(), kept).run(lanes)
+    assert outcome.down == {"dead": "unknown model"}
+    by_endpoint = [result.key.endpoint for result in kept.results]
+    assert by_endpoint.count("b") == 3
+    assert by_endpoint.count("dead") <= 2
+
+
+async def test_a_spent_budget_starts_no_further_trial(tmp_path: Path) -> None:
+    kept = Kept()
+    spending = Spending(most_tokens=500)
+    outcome = await Runner(Breaking(), kept, spending=spending).run([Lane(Scripted(), trials(tmp_path, 9), 1)])
+    assert kept.repeats == [0, 1, 2], "235 tokens each; the third one crosses the budget"
+    assert outcome.exhausted == "the budget of 500 tokens is used up"
+
+
+async def test_money_is_counted_by_the_lane_s_price(tmp_path: Path) -> None:
+    kept = Kept()
+
+    def cost(usage: Usage) -> float:
+        return usage.total / 100
+
+    lane = Lane(Scripted(), trials(tmp_path, 3), 1, cost)
+    outcome = await Runner(Breaking(), kept, spending=Spending(most_money=2.0)).run([lane])
+    assert [result.cost for result in kept.results] == [2.35]
+    assert outcome.exhausted is not None
+
+
+async def test_a_budget_of_seconds_counts_from_the_start(tmp_path: Path) -> None:
+    kept = Kept()
+    spending = Spending(most_seconds=1e-6)
+    outcome = await Runner(Breaking(), kept, spending=spending).run([Lane(Scripted(), trials(tmp_path, 3))])
+    assert kept.results == []
+    assert "seconds" in str(outcome.exhausted)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_closes_all_boxes_and_keeps_what_has_ended(tmp_path: Path, number: int) -> None:
+    provider = Breaking()
+    kept = Kept(lambda _: os.kill(os.getpid(), number))
+    slow = Scripted(lambda request: solve(request) if request.seed == 0 else bash("sleep 60"))
+    with anyio.fail_after(30):
+        outcome = await Runner(provider, kept).run([Lane(slow, trials(tmp_path, 8), 4)])
+    assert outcome.interrupted
+    assert kept.repeats == [0]
+    assert provider.open_now == 0
+
+
+async def test_a_result_that_cannot_be_recorded_ends_the_run(tmp_path: Path) -> None:
+    def full(_: Result) -> None:
+        raise ConfigError("no space left")
+
+    provider = Breaking()
+    with pytest.raises(ConfigError, match="no space left"):
+        await Runner(provider, full).run([Lane(Scripted(), trials(tmp_path, 8), 2)])
+    assert provider.opened <= 2
+    assert provider.open_now == 0
+
+
+async def test_results_are_recorded_one_at_a_time(tmp_path: Path) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def record(_: Result) -> None:
+        inside.append(1)
+        most.append(len(inside))
+        inside.pop()
+
+    await Runner(Breaking(), record).run([Lane(Scripted(), trials(tmp_path, 6), 6)])
+    assert most == [1] * 6
