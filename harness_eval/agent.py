@@ -65,6 +65,7 @@ class _Agent:
     seed: int
     record: Trajectory
     calls: int = 0
+    carried_out: int = 0
     bad_turns: int = 0
     labels: list[str] = field(default_factory=list)
 
@@ -85,9 +86,10 @@ class _Agent:
         started = time.monotonic()
         reply, digest = await self.ask(self.harness.view(self.record))
         action = self.harness.decode(reply)
-        self.labels = []
+        self.labels, self.carried_out = [], 0
         observations = [await self.observe(call) for call in action.calls]
-        observations += [await self.refuse(bad.reason, "model.bad_args_json") for bad in action.malformed]
+        observations += [await self.refuse(bad.reason) for bad in action.malformed]
+        self.labels += ["model.bad_args_json"] * len(action.malformed)
         self.record = self.record.append(
             Step(
                 action,
@@ -103,8 +105,8 @@ class _Agent:
 
     def judge(self) -> None:
         step = self.record.steps[-1]
-        attempted = len(step.action.calls) + len(step.action.malformed)
-        self.bad_turns = self.bad_turns + 1 if attempted and len(self.labels) >= attempted else 0
+        attempted = bool(step.action.calls or step.action.malformed)
+        self.bad_turns = self.bad_turns + 1 if attempted and self.labels and not self.carried_out else 0
         verdict = self.harness.stopping.judge(self.record)
         if verdict is Stop.FINISHED:
             self.stop(StopReason.FINISHED)
@@ -134,21 +136,25 @@ class _Agent:
         self.record = self.record.append(Compaction(covers, notes, reply.usage, time.monotonic() - started, digest))
 
     async def observe(self, call: ToolCall) -> Observation:
-        problem = find_problem(self.harness.tools, call.name, call.arguments)
-        repaired = self.harness.errors.repair(call, self.harness.tools) if problem else call
-        left = find_problem(self.harness.tools, repaired.name, repaired.arguments) if problem else None
-        if left:
-            return await self.refuse(left.text, left.label)
-        tool = find_tool(self.harness.tools, repaired.name)
+        number, self.calls = self.calls, self.calls + 1
+        wanted = self.harness.faults.before(call, number, self.harness.tools)
+        if isinstance(wanted, Outcome):
+            return await self.shown(wanted)
+        problem = find_problem(self.harness.tools, wanted.name, wanted.arguments)
+        if problem:
+            self.labels.append(problem.label)
+            wanted = self.harness.errors.repair(wanted, self.harness.tools)
+            problem = find_problem(self.harness.tools, wanted.name, wanted.arguments)
+        if problem:
+            return await self.refuse(problem.text)
+        self.carried_out += 1
+        tool = find_tool(self.harness.tools, wanted.name)
         assert tool is not None, "a call without a problem names a tool"
         with boundary("sandbox"):
-            outcome = await tool.call(self.desk, repaired.arguments)
-        outcome = self.harness.faults.spoil(repaired, self.calls, outcome)
-        self.calls += 1
-        return await self.shown(outcome)
+            outcome = await tool.call(self.desk, wanted.arguments)
+        return await self.shown(self.harness.faults.after(outcome, number))
 
-    async def refuse(self, problem: str, label: str) -> Observation:
-        self.labels.append(label)
+    async def refuse(self, problem: str) -> Observation:
         return await self.shown(Outcome(self.harness.errors.word(problem, self.harness.tools), failed=True))
 
     async def shown(self, outcome: Outcome) -> Observation:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from harness_eval.axes import Level, Protocol
-from harness_eval.axes.protocol import FencedBash
+from harness_eval.axes.protocol import FencedBash, WorkedCompletion
 from harness_eval.axes.toolset import Toolset
 
 Test = Callable[[Level], bool]
@@ -39,8 +39,8 @@ def _text(level: Level) -> bool:
     return not _native(level)
 
 
-def _fenced(level: Level) -> bool:
-    return isinstance(level, FencedBash)
+def _command_only(level: Level) -> bool:
+    return isinstance(level, FencedBash | WorkedCompletion)
 
 
 def _named(*names: str) -> Test:
@@ -86,23 +86,23 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "protocol",
-        _fenced,
+        _command_only,
         "description",
         _not_named("json-schema"),
-        "a fenced block is the only tool, so no tool is described",
+        "a bare command is the only tool, so no tool is described",
         forced="json-schema",
     ),
     Rule(
         "protocol",
-        _fenced,
+        _command_only,
         "toolset",
         _more_than_a_shell,
-        "a fenced block carries a shell command and nothing else",
+        "a turn carries a shell command and nothing else",
         forced="shell-only",
     ),
     Rule(
         "protocol",
-        _fenced,
+        _command_only,
         "stopping",
         _not_named("sentinel"),
         "every turn must hold a command, so only a command can end the work",
@@ -110,18 +110,40 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "protocol",
-        _fenced,
+        _command_only,
         "planning",
         _named("todo", "plan-field"),
-        "a fenced block has no place for a todo list or a plan field",
+        "a bare command has no place for a todo list or a plan field",
     ),
     Rule(
         "protocol",
-        _fenced,
+        _command_only,
         "distractors",
         _not_named("alone"),
-        "a fenced block can call no tool but the shell",
+        "a bare command can call no tool but the shell",
         forced="alone",
+    ),
+    Rule(
+        "protocol",
+        _named("worked-completion"),
+        "planning",
+        _named("plan-first"),
+        "a completion that goes on after a prompt of commands is a command, not a plan",
+    ),
+    Rule(
+        "protocol",
+        _named("worked-completion"),
+        "context",
+        _named("summary"),
+        "a completion of one line can't hold a summary",
+    ),
+    Rule(
+        "protocol",
+        _named("worked-completion"),
+        "thinking",
+        _not_named("keep"),
+        "a plain completion has no reasoning to drop",
+        forced="keep",
     ),
     Rule(
         "stopping",

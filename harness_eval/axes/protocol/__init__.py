@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from harness_eval.axes.protocol.base import Protocol, TextProtocol, Wire
+from harness_eval.axes.protocol.code import PythonCode, TypescriptCode
+from harness_eval.axes.protocol.completion import WorkedCompletion
 from harness_eval.axes.protocol.native import Native, NativeSingle
 from harness_eval.axes.protocol.text import Dsml, FencedBash, JsonText, XmlFunction, XmlJson
 
@@ -13,8 +15,11 @@ __all__ = [
     "Native",
     "NativeSingle",
     "Protocol",
+    "PythonCode",
     "TextProtocol",
+    "TypescriptCode",
     "Wire",
+    "WorkedCompletion",
     "XmlFunction",
     "XmlJson",
 ]

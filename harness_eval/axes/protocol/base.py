@@ -67,6 +67,11 @@ class Protocol(Level):
     def decode(self, reply: Reply, tools: tuple[Tool, ...]) -> Action:
         """The action that a reply means."""
 
+    def carries(self, call: ToolCall) -> bool:
+        """Whether this wire can carry the call's values unharmed: some have no way to write their own markup."""
+        del call
+        return True
+
 
 def results_of(step: Step) -> Iterable[tuple[ToolCall | Malformed, Observation]]:
     """Each call of a step, malformed ones last, with its observation."""

@@ -144,6 +144,10 @@ class XmlFunction(TextProtocol):
         inner = "".join(f"<parameter={key}>\n{_plain(value)}\n</parameter>\n" for key, value in call.arguments.items())
         return f"<function={call.name}>\n{inner}</function>"
 
+    def carries(self, call: ToolCall) -> bool:
+        """Not a value with this markup in it."""
+        return not any(mark in _plain(v) for v in call.arguments.values() for mark in ("</parameter>", "</function>"))
+
     def read(self, text: str, tools: tuple[Tool, ...]) -> Reading:
         """Every function block; parameters that are not text are read as JSON."""
         parameter = re.compile(r"<parameter=([^>\s]+)>(.*?)</parameter>(?=\s*(?:<parameter=|$))", re.DOTALL)
@@ -180,6 +184,10 @@ class Dsml(TextProtocol):
         ]
         inner = "\n".join([f'<｜DSML｜invoke name="{call.name}">', *lines, "</｜DSML｜invoke>"])
         return f"<｜DSML｜function_calls>\n{inner}\n</｜DSML｜function_calls>"
+
+    def carries(self, call: ToolCall) -> bool:
+        """Not a value with this markup in it."""
+        return not any("｜DSML｜" in _plain(value) for value in call.arguments.values())
 
     def read(self, text: str, tools: tuple[Tool, ...]) -> Reading:
         """Every invoke; the outer tags only frame them."""
@@ -218,12 +226,16 @@ class FencedBash(TextProtocol):
 
     def write(self, call: ToolCall, tools: tuple[Tool, ...]) -> str:
         """The command in its block."""
-        _, key = _shell_of(tools)
+        _, key = shell_of(tools)
         return f"```bash\n{call.arguments.get(key, '')}\n```"
+
+    def carries(self, call: ToolCall) -> bool:
+        """Not a command with a fence in it."""
+        return "```" not in "".join(map(_plain, call.arguments.values()))
 
     def read(self, text: str, tools: tuple[Tool, ...]) -> Reading:
         """The one block; two or more are refused, so that no command runs unseen."""
-        name, key = _shell_of(tools)
+        name, key = shell_of(tools)
         pattern = re.compile(r"^```(?:bash|sh|shell)\n(.*?)\n?^```[ \t]*$", re.DOTALL | re.MULTILINE)
         reading = _blocks(text, pattern, lambda match, number: ToolCall(f"call_{number}", name, {key: match.group(1)}))
         if len(reading.calls) > 1:
@@ -232,7 +244,8 @@ class FencedBash(TextProtocol):
         return _unclosed(reading, "```bash", "end it with ```")
 
 
-def _shell_of(tools: tuple[Tool, ...]) -> tuple[str, str]:
+def shell_of(tools: tuple[Tool, ...]) -> tuple[str, str]:
+    """The names of the shell tool and of its parameter for the command."""
     for tool in tools:
         for parameter in tool.parameters:
             if parameter.role == "command" and not parameter.choices:
