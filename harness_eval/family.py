@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from harness_eval import bundled
-from harness_eval.axes import Level, axes, make_level
+from harness_eval.axes import Level, axes, levels, make_level
 from harness_eval.combinations import RULES, Rule
 from harness_eval.config import parse, read_yaml
 from harness_eval.errors import ConfigError, nearest
@@ -58,9 +58,9 @@ class Family(BaseModel):
                 raise ConfigError(f"axes: no axis {axis!r}; {nearest(str(axis), reference)}")
             if not isinstance(given, Sequence) or isinstance(given, str) or not given:
                 raise ConfigError(f"axes.{axis}: a list of levels is wanted")
-            levels = [make_level(axis, each, f"axes.{axis}[{place}]") for place, each in enumerate(given)]
-            made[axis] = tuple(dict.fromkeys([reference[axis], *levels] if reference[axis] not in levels else levels))
-        return {axis: _canonical_first(made[axis], reference[axis]) for axis in axes() if axis in made}
+            each = [make_level(axis, level, f"axes.{axis}[{place}]") for place, level in enumerate(given)]
+            made[axis] = tuple(dict.fromkeys([reference[axis], *each]))
+        return {axis: made[axis] for axis in axes() if axis in made}
 
     @model_validator(mode="after")
     def _weighted(self) -> Family:
@@ -90,8 +90,8 @@ class Family(BaseModel):
     def size(self) -> int:
         """How many combinations there are, impossible ones included."""
         total = 1
-        for levels in self.axes.values():
-            total *= len(levels)
+        for each in self.axes.values():
+            total *= len(each)
         return total
 
     def rules(self) -> list[Rule]:
@@ -104,14 +104,8 @@ class Family(BaseModel):
         return weights[index] / sum(weights) if weights else 1 / len(self.axes[axis])
 
 
-def _canonical_first(levels: tuple[Level, ...], reference: Level) -> tuple[Level, ...]:
-    return (reference, *(level for level in levels if level != reference))
-
-
 def whole_family() -> Family:
     """Every axis with every level that needs no parameters, as registered now (plugins included)."""
-    from harness_eval.axes import levels
-
     given: dict[str, Any] = {}
     for axis in CANONICAL:
         names = [
