@@ -26,7 +26,7 @@ from harness_eval.errors import ConfigError, nearest
 from harness_eval.task import Task, load_suite
 from harness_eval.types import Json, Limits
 
-DEMO = folder("harnesses") / "demo.yaml"
+DEMO = folder("harnesses") / "studies" / "demo.yaml"
 
 
 class _Section(BaseModel):

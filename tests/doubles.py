@@ -59,17 +59,26 @@ def solve(request: Request) -> Reply:
 
 
 class Scripted(Endpoint):
-    """An endpoint in the same process whose script gets each request, or an exception to raise."""
+    """An endpoint in the same process; its script gets each request and returns a reply or an exception to raise.
 
-    def __init__(self, script: Callable[[Request], Reply | Exception] = solve, name: str = "scripted") -> None:
+    It answers nobody before `together` requests are under way at once.
+    """
+
+    def __init__(
+        self, script: Callable[[Request], Reply | Exception] = solve, name: str = "scripted", together: int = 1
+    ) -> None:
         self.name, self.model, self.script = name, "scripted", script
         self.requests = self.under_way = self.most = 0
+        self.together, self._met = together, anyio.Event()
 
     async def complete(self, request: Request) -> Reply:
         self.requests += 1
         self.under_way += 1
         self.most = max(self.most, self.under_way)
+        if self.under_way >= self.together:
+            self._met.set()
         try:
+            await self._met.wait()
             await anyio.sleep(0.01)
             answer = self.script(request)
         finally:

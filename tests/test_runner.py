@@ -64,7 +64,7 @@ async def test_all_trials_of_all_endpoints_are_run_once(tmp_path: Path) -> None:
 
 
 async def test_an_endpoint_never_serves_more_trials_than_its_limit(tmp_path: Path) -> None:
-    endpoint = Scripted()
+    endpoint = Scripted(together=2)
     await Runner(Breaking(), Kept()).run([Lane(endpoint, trials(tmp_path, 6), concurrency=2)])
     assert endpoint.most == 2
 

@@ -1,0 +1,75 @@
+"""Tasks are proven before a run, once for their content, and a broken one is known before anything is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness_eval.errors import ConfigError
+from harness_eval.proving import cache_folder, prove_all, require_proven
+from harness_eval.sandboxes import provider
+from harness_eval.task import Proof, Task
+from tests.doubles import Breaking, make_task
+
+pytestmark = pytest.mark.anyio
+NEVER = 'echo 0 > "$VERIFIER_DIR/reward.txt"\n'
+
+
+class Seen(list[str]):
+    """Notes the names of the tasks that were tried."""
+
+    def __call__(self, task: Task, proof: Proof) -> None:
+        self.append(f"{task.name} {proof.ok}")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+async def test_a_broken_task_refuses_the_run(tmp_path: Path) -> None:
+    tasks = [make_task(tmp_path / "suite", "good"), make_task(tmp_path / "suite", "bad", test_sh=NEVER)]
+    with pytest.raises(ConfigError, match=r"local sandbox, so nothing was run: bad: score 0 after") as caught:
+        await require_proven(tasks, provider("local"), Seen())
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_task_is_proven_once_for_its_content_and_sandbox(tmp_path: Path) -> None:
+    seen, breaking = Seen(), Breaking()
+    task = make_task(tmp_path / "suite")
+    await require_proven([task], breaking, seen)
+    await require_proven([task], breaking, seen)
+    assert (seen, breaking.opened) == (["say-hello True"], 2)
+    changed = make_task(tmp_path / "suite", toml="# another content\n")
+    await require_proven([changed], breaking, seen)
+    await require_proven([changed], provider("local"), seen)
+    assert len(seen) == 3
+
+
+async def test_a_broken_task_is_tried_again_next_time(tmp_path: Path) -> None:
+    seen = Seen()
+    for _ in range(2):
+        with pytest.raises(ConfigError):
+            await require_proven([make_task(tmp_path / "suite", test_sh=NEVER)], provider("local"), seen)
+    assert seen == ["say-hello False"] * 2
+
+
+async def test_a_sandbox_that_breaks_while_proving_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no room for another box"):
+        await require_proven([make_task(tmp_path / "suite")], Breaking(opening=1), Seen())
+
+
+async def test_proofs_come_in_the_order_of_their_tasks(tmp_path: Path) -> None:
+    tasks = [make_task(tmp_path / "suite", f"t{n}", **({"test_sh": NEVER} if n % 2 else {})) for n in range(6)]
+    proofs = await prove_all(tasks, provider("local"), Seen())
+    assert [proof.ok for proof in proofs] == [True, False] * 3
+
+
+async def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    seen = Seen()
+    await require_proven([make_task(tmp_path / "suite")], provider("local"), seen)
+    assert cache_folder().is_relative_to(tmp_path / "file")
+    assert seen == ["say-hello True"]
