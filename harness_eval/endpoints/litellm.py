@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.body import request_body
@@ -13,9 +14,14 @@ from harness_eval.endpoints.config import EndpointConfig, credentials
 from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged
 from harness_eval.endpoints.reply import ReplyAssembler
 from harness_eval.endpoints.retries import RetryPolicy, Transient, retried
+from harness_eval.errors import HarnessFailure
 from harness_eval.types import Json, Reply, Request
 
-_PASSED_BY = ("model", "messages", "prompt", "tools", "stop", "seed", "parallel_tool_calls", "max_completion_tokens")
+if TYPE_CHECKING:
+    import openai
+
+_PASSED_BY = ("model", "messages", "tools", "stop", "seed", "parallel_tool_calls", "max_completion_tokens")
+_OPEN: set[LiteLLMEndpoint] = set()
 
 
 class LiteLLMEndpoint(Endpoint):
@@ -34,31 +40,42 @@ class LiteLLMEndpoint(Endpoint):
         self._limit = AdaptiveLimit(config.concurrency)
         self._reasoning_key = config.quirks.reasoning_key
         self._reached = False
+        self._called = False
+        _OPEN.add(self)
 
     async def complete(self, request: Request) -> Reply:
-        """One reply, after the retries that the endpoint's policy allows; errors as `Endpoint.complete` says."""
+        """One reply, after the retries that the endpoint's policy allows; errors as `Endpoint.complete` says.
+
+        The plain completions wire is refused: litellm would open a client for every such request and never close it.
+        """
+        if request.wire != "chat":
+            raise HarnessFailure(f"{self.name}: the completions wire needs an endpoint of kind openai")
         arguments = self._arguments(request)
 
         async def attempt() -> Reply:
             async with self._limit.slot():
-                return await self._exchange(request.wire, arguments)
+                return await self._exchange(arguments)
 
         reply = await retried(attempt, self._policy, self._source)
         self._reasoning_key = reply.reasoning_key or self._reasoning_key
         return reply
 
     async def close(self) -> None:
-        """Release the connections that litellm keeps."""
-        await _litellm().close_litellm_async_clients()
+        """Release the connections, which litellm keeps for the whole process: with the last endpoint that uses them."""
+        _OPEN.discard(self)
+        if self._called and not _OPEN:
+            litellm = _litellm()
+            await litellm.close_litellm_async_clients()
+            # What is closed would be handed out again.
+            litellm.in_memory_llm_clients_cache.flush_cache()
 
-    async def _exchange(self, wire: str, arguments: dict[str, Json]) -> Reply:
+    async def _exchange(self, arguments: dict[str, Json]) -> Reply:
         import openai  # lazy: slow import
 
-        litellm = _litellm()
-        call = litellm.acompletion if wire == "chat" else litellm.atext_completion
+        litellm, self._called = _litellm(), True
         assembler = ReplyAssembler()
         try:
-            async for chunk in await call(**arguments):
+            async for chunk in await litellm.acompletion(**arguments):
                 self._reached = True
                 assembler.add(chunk.model_dump())
         except openai.APIError as error:
@@ -68,7 +85,7 @@ class LiteLLMEndpoint(Endpoint):
         # Raised out here: the exceptions of litellm hold what the server said, and it may have repeated the key.
         raise problem
 
-    def _problem(self, error: Any) -> Exception:
+    def _problem(self, error: openai.APIError) -> Exception:
         status = int(getattr(error, "status_code", None) or 500)
         if "Connection error" in str(error):
             where = self.config.base_url or "the provider's address"
@@ -76,10 +93,11 @@ class LiteLLMEndpoint(Endpoint):
         self._reached = True
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         stated = {str(name).lower(): str(value) for name, value in headers.items()}
-        return failure(Refusal(status, str(error).encode(), stated), self.name, self._clean)
+        body = json.dumps({"error": error.body}, default=str) if error.body else str(error)
+        return failure(Refusal(status, body.encode(errors="replace"), stated), self.name, self._clean)
 
     def _arguments(self, request: Request) -> dict[str, Json]:
-        """What litellm's completion functions take; fields that they do not know travel in `extra_body`."""
+        """What litellm's completion function takes; fields that it does not know travel in `extra_body`."""
         body = request_body(request, self.config, self._reasoning_key)
         known = {key: value for key, value in body.items() if key in _PASSED_BY}
         own = {
@@ -92,6 +110,8 @@ class LiteLLMEndpoint(Endpoint):
             "extra_headers": self._headers or None,
             "extra_body": {key: value for key, value in body.items() if key not in known} or None,
         }
+        if "seed" not in (_litellm().get_supported_openai_params(model=self.model) or ("seed",)):
+            known.pop("seed", None)
         return known | {key: value for key, value in own.items() if value is not None}
 
 

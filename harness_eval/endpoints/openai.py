@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -135,11 +136,13 @@ class OpenAIEndpoint(Endpoint):
                 pass
 
     def _unconnected(self, error: Exception) -> Transient:
-        import httpx2  # lazy: slow import
+        import aiohttp  # lazy: slow import
 
-        if isinstance(error.__cause__, httpx2.ConnectError) and not self._reached:
+        # The transport files a refused connection under time-outs; what really happened stands in the causes.
+        causes = list(_causes(error))
+        if not self._reached and any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
             return Transient(f"{self.name}: nothing answers at {self.config.base_url}", absent=True)
-        return Transient(f"{self.name}: no answer: {type(error.__cause__ or error).__name__}")
+        return Transient(f"{self.name}: no answer: {type(causes[-1]).__name__}")
 
     def _opened(self) -> openai.AsyncOpenAI:
         if self._client is None:
@@ -162,3 +165,9 @@ class OpenAIEndpoint(Endpoint):
 
         omitted = ["OpenAI-Organization", "OpenAI-Project"] + ([] if self._key else ["Authorization"])
         return {**dict.fromkeys(omitted, openai.Omit()), **self._headers}
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__

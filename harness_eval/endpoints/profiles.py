@@ -10,19 +10,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.types import Json, Usage
 
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "n", "presence_penalty", "frequency_penalty")
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(BaseModel):
     """US dollars for a million tokens: prompt, prompt served from the cache, completion; `as_of` says when."""
 
-    prompt: float
-    cached: float
-    completion: float
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prompt: float = Field(ge=0)
+    cached: float = Field(ge=0)
+    completion: float = Field(ge=0)
     as_of: str = ""
 
     def cost(self, usage: Usage) -> float:
@@ -72,7 +75,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             plain_schemas=True,
             fill_content=True,
             window=1_048_576,
-            price=Price(3.00, 0.30, 15.00, as_of="2026, at launch"),
+            price=Price(prompt=3.00, cached=0.30, completion=15.00, as_of="2026, at launch"),
         ),
         "kimi-k3-vllm": Profile(
             reasoning_key="reasoning",

@@ -64,9 +64,10 @@ def failure(refusal: Refusal, name: str, clean: Callable[[str], str]) -> Harness
 
     A `Transient` may be sent again; everything else is final.
     """
-    text = refusal.body.decode(errors="replace")
-    status = refusal.status
-    said = f"{name}: {status} {_one_line(clean(_message(refusal.body)))}"
+    message, status = _message(refusal.body), refusal.status
+    # Both are searched: the message may be escaped in the body, and the code may stand outside the message.
+    text = f"{message}\n{refusal.body.decode(errors='replace')}"
+    said = f"{name}: {status} {_one_line(clean(message))}"
     if status != 429 and status not in _DOWN and _OVERFLOW.search(text):
         return ContextOverflow(said)
     if status in (402, 429) and _QUOTA.search(text):

@@ -23,7 +23,7 @@ def plain_schema(schema: dict[str, Json]) -> dict[str, Json]:
     for key in ("anyOf", "oneOf"):
         if branches := root.pop(key, None):
             root = _joined(root, branches)
-    return {"type": "object", "properties": {}, **root}
+    return {"properties": {}, **root, "type": "object"}
 
 
 def _plain(node: Json, definitions: dict[str, Json], within: tuple[str, ...]) -> Json:

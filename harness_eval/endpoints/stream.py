@@ -10,6 +10,7 @@ from harness_eval.endpoints.reply import ReplyAssembler
 from harness_eval.types import Json
 
 _BOM = b"\xef\xbb\xbf"
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class BodyReader:
@@ -58,8 +59,10 @@ class BodyReader:
     def _look_at_start(self) -> None:
         seen = bytes(self._buffer)
         start = seen.removeprefix(_BOM).lstrip()
-        if start and not (len(seen) < len(_BOM) and _BOM.startswith(seen)):
-            self.streamed = start[:1] not in (b"{", b"[", b"<")
+        if start.startswith(_FIELDS):
+            self.streamed = True
+        elif start and not any(field.startswith(start) for field in (*_FIELDS, _BOM)):
+            self.streamed = False
 
     def _take_line(self, line: bytes) -> None:
         """One line without its newline; an empty one ends the event."""

@@ -1,0 +1,121 @@
+"""A provider behind litellm, here its OpenAI dialect on a local server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from harness_eval.endpoints.config import EndpointConfig, open_endpoint
+from harness_eval.endpoints.litellm import LiteLLMEndpoint
+from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessFailure
+from harness_eval.types import RawCall, Request
+
+from .server import Answer, ScriptedServer, chunk, refused, stream
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:Accessing the 'model_.*:DeprecationWarning"),  # litellm's own use of pydantic
+]
+
+ASK = Request(messages=({"role": "user", "content": "hi"},), seed=3)
+SECRET = "fake-0f4c9a77d1e2b6"
+
+Connect = Callable[..., Awaitable[tuple[LiteLLMEndpoint, ScriptedServer]]]
+
+
+@pytest.fixture
+async def connect(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Connect]:
+    monkeypatch.setenv("FAKE_KEY", SECRET)
+    opened: list[tuple[LiteLLMEndpoint, ScriptedServer]] = []
+
+    async def connected(*answers: Answer, **options: Any) -> tuple[LiteLLMEndpoint, ScriptedServer]:
+        server = ScriptedServer(answers)
+        await server.start()
+        settings = {"name": "lite", "kind": "litellm", "model": "openai/m", "base_url": server.url, "retries": 1}
+        settings |= {"api_key_env": "FAKE_KEY", "backoff_seconds": 0.001, **options}
+        endpoint = open_endpoint(EndpointConfig.model_validate(settings))
+        assert isinstance(endpoint, LiteLLMEndpoint)
+        opened.append((endpoint, server))
+        return endpoint, server
+
+    yield connected
+    for endpoint, server in opened:
+        await endpoint.close()
+        await server.stop()
+
+
+CALLS = stream(
+    chunk({"role": "assistant", "reasoning_content": "Look."}),
+    chunk({"content": "I look."}),
+    chunk({"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "run", "arguments": ""}}]}),
+    chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"cmd":"ls"}'}}]}),
+    chunk({}, "tool_calls"),
+    {**chunk(), "choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}},
+)
+
+
+async def test_a_streamed_tool_call_becomes_one_reply(connect: Connect) -> None:
+    endpoint, server = await connect(CALLS, reasoning_effort="low", max_tokens=50)
+    reply = await endpoint.complete(ASK)
+    assert (reply.text, reply.thinking) == ("I look.", "Look.")
+    assert reply.calls == (RawCall("a", "run", '{"cmd":"ls"}'),)
+    assert reply.finish_reason == "tool_calls"
+    assert (reply.usage.prompt, reply.usage.completion) == (9, 4)
+    sent = server.received[0]
+    assert sent.headers["authorization"] == f"Bearer {SECRET}"
+    assert (sent.body["model"], sent.body["seed"], sent.body["stream"]) == ("m", 3, True)
+    assert (sent.body["reasoning_effort"], sent.body["max_completion_tokens"]) == ("low", 50)
+
+
+async def test_the_completions_wire_is_refused_with_a_way_out(connect: Connect) -> None:
+    endpoint, server = await connect(CALLS)
+    with pytest.raises(HarnessFailure, match="needs an endpoint of kind openai"):
+        await endpoint.complete(Request(messages=(), wire="completions", prompt="$ "))
+    assert server.received == []
+
+
+async def test_an_endpoint_opened_after_another_was_closed_works(connect: Connect) -> None:
+    first, server = await connect(CALLS)
+    await first.complete(ASK)
+    await first.close()
+    second = LiteLLMEndpoint(first.config)
+    assert (await second.complete(ASK)).text == "I look."
+    assert len(server.received) == 2
+    await second.close()
+
+
+async def test_a_passing_refusal_is_retried_here_and_not_by_litellm(connect: Connect) -> None:
+    endpoint, server = await connect(refused(503, "busy"), CALLS)
+    assert (await endpoint.complete(ASK)).attempts == 2
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (refused(401, f"bad key {SECRET}"), EndpointDown),
+        (refused(429, f"no {SECRET}", "exceeded_current_quota_error"), EndpointDown),
+        (refused(400, f"This model's maximum context length is 8192 tokens. {SECRET}"), ContextOverflow),
+        (refused(400, f"unknown field {SECRET}"), HarnessFailure),
+        (refused(500, f"engine died {SECRET}"), EndpointFailure),
+    ],
+    ids=["key", "quota", "overflow", "bad request", "server error"],
+)
+async def test_refusals_mean_the_same_as_without_litellm_and_hold_no_key(
+    connect: Connect, answer: Answer, kind: type[Exception]
+) -> None:
+    endpoint, server = await connect(answer, retries=0)
+    with pytest.raises(kind) as caught:
+        await endpoint.complete(ASK)
+    assert len(server.received) == 1
+    assert SECRET not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+async def test_nothing_listening_takes_the_endpoint_down(connect: Connect) -> None:
+    endpoint, server = await connect(CALLS)
+    await server.stop()
+    with pytest.raises(EndpointDown, match=f"nothing answers at {server.url}"):
+        await endpoint.complete(ASK)

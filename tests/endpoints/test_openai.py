@@ -1,0 +1,304 @@
+"""The OpenAI dialect over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+
+import pytest
+
+from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessEvalError, HarnessFailure
+from harness_eval.types import RawCall, Request, Usage
+
+from .conftest import Connect
+from .server import SAYS_HELLO, Answer, chunk, events, refused, stream, whole
+
+pytestmark = pytest.mark.anyio
+
+ASK = Request(messages=({"role": "user", "content": "hi"},))
+SECRET = "fake-0f4c9a77d1e2b6"
+
+
+def call(index: int, **parts: str) -> dict[str, object]:
+    function = {key: value for key, value in parts.items() if key in ("name", "arguments")}
+    return {"index": index, "function": function, **({"id": parts["id"]} if "id" in parts else {})}
+
+
+async def test_a_streamed_tool_call_becomes_one_reply(connect: Connect) -> None:
+    endpoint, server = await connect(
+        stream(
+            chunk({"role": "assistant", "reasoning_content": "Look "}),
+            chunk({"reasoning_content": "first."}),
+            chunk({"content": "I look."}),
+            chunk({"tool_calls": [call(0, id="bash:0", name="bash", arguments="")]}),
+            chunk({"tool_calls": [call(0, arguments='{"command":')]}),
+            chunk({"tool_calls": [call(0, arguments=' "ls"}')]}),
+            chunk({}, "tool_calls"),
+            {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}},
+        )
+    )
+    reply = await endpoint.complete(ASK)
+    assert reply.text == "I look."
+    assert reply.thinking == "Look first."
+    assert reply.calls == (RawCall("bash:0", "bash", '{"command": "ls"}'),)
+    assert reply.finish_reason == "tool_calls"
+    assert reply.usage == Usage(prompt=9, completion=4)
+    assert reply.attempts == 1
+    assert server.received[0].path == "/v1/chat/completions"
+
+
+async def test_the_request_asks_for_a_stream_with_usage_and_sends_no_sampling_parameter(connect: Connect) -> None:
+    endpoint, server = await connect(SAYS_HELLO)
+    await endpoint.complete(Request(messages=ASK.messages, stop=("END",), seed=7))
+    assert server.received[0].body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hi"}],
+        "stop": ["END"],
+        "seed": 7,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+async def test_a_server_that_does_not_stream_is_read_all_the_same(connect: Connect) -> None:
+    message = {"role": "assistant", "content": "4", "reasoning": "2+2"}
+    endpoint, _ = await connect(whole({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}))
+    reply = await endpoint.complete(ASK)
+    assert (reply.text, reply.thinking, reply.reasoning_key) == ("4", "2+2", "reasoning")
+
+
+async def test_the_completions_wire_posts_the_prompt(connect: Connect) -> None:
+    endpoint, server = await connect(stream({"choices": [{"index": 0, "text": "ls\n", "finish_reason": "stop"}]}))
+    reply = await endpoint.complete(Request(messages=(), wire="completions", prompt="$ ", max_tokens=50))
+    assert reply.text == "ls\n"
+    assert server.received[0].path == "/v1/completions"
+    assert server.received[0].body["prompt"] == "$ "
+    assert server.received[0].body["max_tokens"] == 50
+    assert "messages" not in server.received[0].body
+
+
+async def test_earlier_reasoning_goes_back_under_the_key_last_received(connect: Connect) -> None:
+    endpoint, server = await connect(stream(chunk({"reasoning": "hm", "content": "a"}), chunk({}, "stop")))
+    history = Request(messages=({"role": "assistant", "content": "a", "reasoning_content": "hm"},))
+    await endpoint.complete(history)
+    await endpoint.complete(history)
+    first, second = (received.body["messages"][0] for received in server.received)
+    assert first == {"role": "assistant", "content": "a", "reasoning_content": "hm"}
+    assert second == {"role": "assistant", "content": "a", "reasoning": "hm"}
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
+async def test_a_passing_refusal_is_retried_and_the_attempts_are_counted(connect: Connect, status: int) -> None:
+    endpoint, server = await connect(refused(status, "busy"), refused(status, "busy"), SAYS_HELLO)
+    reply = await endpoint.complete(ASK)
+    assert (reply.text, reply.attempts, len(server.received)) == ("hello", 3, 3)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        stream(chunk({"content": "half"}), done=False),
+        stream({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 0}}),
+        stream({"error": {"message": "engine died", "type": "server_error"}}, done=False),
+        stream(chunk({"content": "par"}), {"error": {"message": "engine died"}, "choices": []}),
+        whole({"error": {"message": "upstream", "code": 502}}),
+        whole({"id": "x", "choices": None}),
+        whole({"id": "x", "choices": [], "usage": None}),
+        whole("<html><title>Bad gateway</title></html>"),
+        whole(""),
+        stream(chunk({}, "error")),
+        stream(chunk({"content": "Checking."}), chunk({"tool_calls": []}), chunk({}, "tool_calls")),
+        Answer(chunks=(events(chunk({"content": "half"}), done=False),), cut=True),
+    ],
+    ids=[
+        "truncated stream",
+        "stream without choices",
+        "error in stream",
+        "error after text",
+        "error in body",
+        "null choices",
+        "empty choices",
+        "a page",
+        "nothing",
+        "finish reason error",
+        "calls announced only",
+        "connection dropped",
+    ],
+)
+async def test_a_success_that_is_none_is_retried(connect: Connect, fault: Answer) -> None:
+    endpoint, server = await connect(fault, SAYS_HELLO)
+    reply = await endpoint.complete(ASK)
+    assert (reply.text, reply.attempts, len(server.received)) == ("hello", 2, 2)
+
+
+async def test_retries_end_and_the_failure_says_how_many_attempts_were_made(connect: Connect) -> None:
+    endpoint, server = await connect(refused(503, "busy"), retries=2)
+    with pytest.raises(EndpointFailure, match=r"kimi: 503 .*busy.*attempts: 3") as caught:
+        await endpoint.complete(ASK)
+    assert not isinstance(caught.value, EndpointDown)
+    assert len(server.received) == 3
+
+
+async def test_the_wait_that_a_server_states_is_kept(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def no_sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    endpoint, _ = await connect(refused(429, "slow down", retry_after="2"), SAYS_HELLO)
+    monkeypatch.setattr("harness_eval.endpoints.retries.anyio.sleep", no_sleep)
+    await endpoint.complete(ASK)
+    assert len(waits) == 1
+    assert 2.0 <= waits[0] <= 2.1
+
+
+@pytest.mark.parametrize("status", [400, 422])
+async def test_a_bad_request_is_never_sent_twice_and_is_ours(connect: Connect, status: int) -> None:
+    endpoint, server = await connect(refused(status, "unknown field tools[0]"))
+    with pytest.raises(HarnessFailure, match=rf"{status} .*unknown field .*\d+ bytes were sent"):
+        await endpoint.complete(ASK)
+    assert len(server.received) == 1
+
+
+async def test_a_prompt_that_does_not_fit_is_an_overflow_and_not_sent_twice(connect: Connect) -> None:
+    endpoint, server = await connect(refused(400, "This model's maximum context length is 262144 tokens."))
+    with pytest.raises(ContextOverflow, match="262144"):
+        await endpoint.complete(ASK)
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "told"),
+    [
+        (401, "invalid_authentication_error", "the key is refused"),
+        (403, "permission_denied", "access is refused"),
+        (404, "resource_not_found_error", "the model or the URL is unknown"),
+        (402, "payment", "the account cannot pay"),
+        (429, "exceeded_current_quota_error", "the quota is exhausted"),
+    ],
+)
+async def test_what_no_retry_can_mend_takes_the_endpoint_down(
+    connect: Connect, status: int, kind: str, told: str
+) -> None:
+    endpoint, server = await connect(refused(status, "no", kind))
+    with pytest.raises(EndpointDown, match=told) as caught:
+        await endpoint.complete(ASK)
+    assert len(server.received) == 1
+    assert "\n" not in str(caught.value)
+
+
+async def test_an_exhausted_quota_inside_a_success_takes_the_endpoint_down(connect: Connect) -> None:
+    endpoint, _ = await connect(stream({"error": {"type": "insufficient_quota", "message": "pay"}}, done=False))
+    with pytest.raises(EndpointDown, match="quota"):
+        await endpoint.complete(ASK)
+
+
+async def test_a_body_too_large_for_a_gateway_is_not_sent_twice(connect: Connect) -> None:
+    endpoint, server = await connect(whole("<html><title>413 Request Entity Too Large</title></html>", 413))
+    with pytest.raises(EndpointFailure, match=r"Request Entity Too Large \(\d+ bytes were sent\)"):
+        await endpoint.complete(ASK)
+    assert len(server.received) == 1
+
+
+async def test_nothing_listening_at_first_contact_takes_the_endpoint_down_and_names_the_address(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_KEY", SECRET)
+    endpoint, server = await connect(SAYS_HELLO, api_key_env="FAKE_KEY")
+    await server.stop()
+    with pytest.raises(EndpointDown, match=rf"nothing answers at {server.url} \(attempts: 3\)"):
+        await endpoint.complete(ASK)
+
+
+async def test_a_server_that_goes_away_later_is_a_failure_of_the_trial_only(connect: Connect) -> None:
+    endpoint, server = await connect(SAYS_HELLO, retries=1)
+    await endpoint.complete(ASK)
+    await server.stop()
+    with pytest.raises(EndpointFailure, match="attempts: 2") as caught:
+        await endpoint.complete(ASK)
+    assert not isinstance(caught.value, EndpointDown)
+
+
+async def test_a_server_that_never_closes_after_the_end_marker_does_not_hold_the_reply_back(connect: Connect) -> None:
+    endpoint, _ = await connect(Answer(chunks=SAYS_HELLO.chunks, held=True), timeout_seconds=30)
+    assert (await endpoint.complete(ASK)).text == "hello"
+
+
+async def test_silence_longer_than_the_timeout_is_a_failed_attempt(connect: Connect) -> None:
+    silent = Answer(chunks=(b": wait\n\n",), held=True)
+    endpoint, server = await connect(silent, SAYS_HELLO, timeout_seconds=0.2)
+    assert (await endpoint.complete(ASK)).attempts == 2
+    assert len(server.received) == 2
+
+
+async def test_one_connection_serves_many_requests(connect: Connect) -> None:
+    endpoint, server = await connect(SAYS_HELLO)
+    for _ in range(3):
+        await endpoint.complete(ASK)
+    assert len(server._writers) == 1
+
+
+async def test_no_more_requests_are_under_way_than_the_limit_allows(connect: Connect) -> None:
+    endpoint, server = await connect(SAYS_HELLO, concurrency=2)
+    server.delay = 0.01
+    await asyncio.gather(*(endpoint.complete(ASK) for _ in range(8)))
+    assert server.most_under_way == 2
+
+
+async def test_a_key_and_extra_headers_come_from_the_environment(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_KEY", SECRET)
+    monkeypatch.setenv("FAKE_ROUTE", "blue")
+    endpoint, server = await connect(SAYS_HELLO, api_key_env="FAKE_KEY", headers_env={"X-Route": "FAKE_ROUTE"})
+    await endpoint.complete(ASK)
+    assert server.received[0].headers["authorization"] == f"Bearer {SECRET}"
+    assert server.received[0].headers["x-route"] == "blue"
+
+
+async def test_the_keys_of_other_services_are_never_sent_along(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-other")
+    endpoint, server = await connect(SAYS_HELLO)
+    await endpoint.complete(ASK)
+    assert "authorization" not in server.received[0].headers
+    assert "openai-organization" not in server.received[0].headers
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 429, 500])
+async def test_a_key_that_the_server_repeats_reaches_no_exception_and_no_log(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    monkeypatch.setenv("FAKE_KEY", SECRET)
+    monkeypatch.setenv("FAKE_ROUTE", "route-5517fa")
+    said = f"Incorrect key {SECRET} on route-5517fa. Authorization: Bearer {SECRET}"
+    endpoint, _ = await connect(
+        refused(status, said), api_key_env="FAKE_KEY", headers_env={"X-Route": "FAKE_ROUTE"}, retries=1
+    )
+    with caplog.at_level(logging.DEBUG), pytest.raises(HarnessEvalError) as caught:
+        await endpoint.complete(ASK)
+    texts = [*_whole_chain(caught.value), caplog.text, repr(endpoint), repr(endpoint.config)]
+    assert "Incorrect key" in str(caught.value)
+    assert not any(SECRET in text or "route-5517fa" in text for text in texts)
+
+
+async def test_a_key_that_a_successful_body_repeats_reaches_no_exception(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_KEY", SECRET)
+    endpoint, _ = await connect(whole(f"no json, but {SECRET}"), api_key_env="FAKE_KEY", retries=0)
+    with pytest.raises(EndpointFailure, match="no json, but") as caught:
+        await endpoint.complete(ASK)
+    assert not any(SECRET in text for text in _whole_chain(caught.value))
+
+
+def _whole_chain(error: BaseException | None) -> list[str]:
+    """Every exception that a traceback or a debugger could show, hidden ones too."""
+    texts = []
+    while error is not None:
+        texts += [repr(error), "".join(traceback.format_exception(error))]
+        error = error.__cause__ or error.__context__
+    return texts

@@ -1,0 +1,120 @@
+"""What a refusal means."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness_eval.endpoints.refusals import Refusal, cleaner, failure, failure_inside
+from harness_eval.endpoints.retries import Transient
+from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessEvalError, HarnessFailure
+
+CLEAN = cleaner("fake-key-0123", {"X-Route": "blue-4411"})
+
+
+def told(status: int, message: str, kind: str = "error", **headers: str) -> HarnessEvalError:
+    body = json.dumps({"error": {"message": message, "type": kind}}).encode()
+    return failure(Refusal(status, body, headers, 10), "kimi", CLEAN)
+
+
+OVERFLOWS = [
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+    "Requested token count exceeds the model's maximum context length of 131072 tokens.",
+    "the request exceeds the available context size (4096 tokens)",
+    "Your input exceeds the context window of this model.",
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    "Prompt is too long",
+    "Please reduce the length of the messages or completion.",
+    "输入长度超过最大上下文限制",
+]
+
+
+@pytest.mark.parametrize("message", OVERFLOWS)
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+def test_a_prompt_that_does_not_fit_is_recognised_in_many_wordings(status: int, message: str) -> None:
+    assert isinstance(told(status, message), ContextOverflow)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Too many tokens, please wait before trying again.",
+        "Rate limit reached: tokens per minute limit 600000",
+        "context length exceeded for your tier this minute",
+    ],
+)
+def test_a_rate_limit_is_never_taken_for_an_overflow(message: str) -> None:
+    assert isinstance(told(429, message), Transient)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid 'tools[43].function.name': string too long. Expected a string with maximum length 64",
+        "tools[0].function.description exceeds the maximum length of 1024",
+        "tool_call_id  is not found",
+        "max_completion_tokens is too large: 200000",
+    ],
+)
+def test_other_bad_requests_are_ours(message: str) -> None:
+    assert isinstance(told(400, message), HarnessFailure)
+
+
+def test_an_overload_asks_for_fewer_requests_and_a_rate_limit_for_patience_too() -> None:
+    overload = told(429, "busy", "engine_overloaded_error")
+    limit = told(429, "slow down", "rate_limit_reached_error", **{"retry-after": "7"})
+    assert isinstance(overload, Transient)
+    assert isinstance(limit, Transient)
+    assert (overload.throttled, overload.patient) == (True, False)
+    assert (limit.throttled, limit.patient, limit.wait) == (True, True, 7.0)
+
+
+def test_a_server_error_asks_for_nothing() -> None:
+    error = told(503, "busy")
+    assert isinstance(error, Transient)
+    assert (error.throttled, error.patient, error.wait) == (False, False, None)
+
+
+@pytest.mark.parametrize("kind", ["exceeded_current_quota_error", "insufficient_quota"])
+def test_an_exhausted_quota_is_final(kind: str) -> None:
+    assert isinstance(told(429, "no", kind), EndpointDown)
+
+
+def test_an_error_inside_a_success_counts_by_its_own_code() -> None:
+    assert isinstance(failure_inside({"code": 502, "message": "x"}, "kimi", CLEAN), Transient)
+    assert isinstance(failure_inside({"code": "400", "message": "x"}, "kimi", CLEAN), HarnessFailure)
+    assert isinstance(failure_inside("engine died", "kimi", CLEAN), Transient)
+    overflow = failure_inside({"message": "prompt is too long"}, "kimi", CLEAN)
+    assert isinstance(overflow, ContextOverflow)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"error":{"message":"m","type":"t","code":"c"}}', "kimi: 418 t c m"),
+        (b'{"error":"upstream timeout"}', "kimi: 418 upstream timeout"),
+        (b'{"detail":[{"msg":"bad"}]}', "kimi: 418 [{'msg': 'bad'}]"),
+        (b"<html><head><title>502 Bad\nGateway</title></head></html>", "kimi: 418 502 Bad Gateway"),
+        (b"plain\ntext", "kimi: 418 plain text"),
+        (b"", "kimi: 418"),
+        (b"\xff\xfe", "kimi: 418 \ufffd\ufffd"),
+    ],
+)
+def test_what_the_server_said_becomes_one_line(body: bytes, said: str) -> None:
+    assert str(failure(Refusal(418, body), "kimi", CLEAN)).startswith(said)
+
+
+def test_a_long_message_is_cut_only_after_secrets_are_out_of_it() -> None:
+    message = "x" * 290 + " fake-key-0123 blue-4411"
+    text = str(told(400, message))
+    assert "fake" not in text
+    assert "blue" not in text
+    assert len(text) < 400
+
+
+def test_a_gateway_that_refuses_the_size_says_how_much_was_sent() -> None:
+    error = failure(Refusal(413, b"", {}, 9_000_000), "kimi", CLEAN)
+    assert isinstance(error, EndpointFailure)
+    assert not isinstance(error, Transient)
+    assert "9000000 bytes were sent" in str(error)
