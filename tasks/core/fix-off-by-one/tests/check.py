@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 PROBE = """
@@ -24,11 +25,11 @@ for name in ("daily", "weekly", "fortnightly", "four_weekly", "monthly", "window
             more = {"days": 9} if name == "windows" else {}
             given[f"{name} {start} {count}"] = getattr(periods, name)(start=start, count=count, **more)
 given["next_month"] = periods.next_month(date(2030, 12, 31)), periods.next_month(day=date(2032, 2, 1))
-given["days_paid"] = periods.days_paid(periods=[(date(2031, 1, 1), date(2031, 1, 7)), (date(2031, 2, 1), date(2031, 2, 1))])
+given["days_paid"] = periods.days_paid(periods=[(date(2031, 1, 1), date(2031, 1, 7)), (date(2031, 2, 1),) * 2])
 print(json.dumps(given, default=str))
 """
 LENGTHS = {"daily": 1, "weekly": 7, "fortnightly": 14, "four_weekly": 28, "windows": 9}
-RUN_CHECKS = "4f8ae0d5898864ff9f48a609b7512c9d26889fab8bbe97e05202bdea8f21d99c"
+RUN_CHECKS = "7887e3bb01349dc340702917dd604146f44a7a9400b0391efaa0d0b8c57957c0"
 CHANGES = """# Changes
 
 ## Unreleased
@@ -68,7 +69,7 @@ def expected(name: str, start: date, count: int) -> list[list[str]]:
     else:
         firsts = [start + timedelta(days=LENGTHS[name] * at) for at in range(count + 1)]
     shift = timedelta(days=0 if name == "windows" else 1)
-    return [[str(first), str(after - shift)] for first, after in zip(firsts, firsts[1:], strict=False)]
+    return [[str(first), str(after - shift)] for first, after in pairwise(firsts)]
 
 
 def right(call: str, value: object) -> bool:

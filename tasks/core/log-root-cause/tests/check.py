@@ -1,9 +1,11 @@
-"""Judges root_cause.json: a quarter for each right key; all of it only without keys that nobody asked for."""
+"""Judges root_cause.json: a quarter for each right key; keys that nobody asked for, or a changed log, cost half."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
 
+LOG = "cb1b03a82b7e57acf55058f8542f5bad7707f662fb73164a5681d4bb0aeb63df"
 EXPECTED = {
     "event": "E5280",
     "host": "stock-02",
@@ -16,16 +18,16 @@ def score() -> float:
     """The reward in 0..1 for the answer in the working directory."""
     try:
         answer = json.loads(Path("root_cause.json").read_text(encoding="utf-8"))
+        same = hashlib.sha256(Path("logs/orders.log").read_bytes()).hexdigest() == LOG
     except (OSError, ValueError, RecursionError) as error:
-        print(f"root_cause.json cannot be read: {error}")
+        print(f"root_cause.json or the log cannot be read: {error}")
         return 0.0
     if not isinstance(answer, dict):
         print("root_cause.json is no object")
         return 0.0
     right = [key for key, value in EXPECTED.items() if answer.get(key) == value]
-    print(f"right: {right}; keys found: {sorted(answer)}")
-    asked_only = answer.keys() <= EXPECTED.keys()
-    return len(right) / len(EXPECTED) * (1.0 if asked_only else 0.75)
+    print(f"right: {right}; keys found: {sorted(answer)}; log unchanged: {same}")
+    return len(right) / len(EXPECTED) * (1.0 if same and answer.keys() <= EXPECTED.keys() else 0.5)
 
 
 reward = score()

@@ -2,6 +2,7 @@
 
 import sys
 from datetime import date, timedelta
+from itertools import pairwise
 
 from billing import periods
 
@@ -10,7 +11,7 @@ START = date(2031, 1, 30)
 
 def follow_one_another(name, found):
     """No gap between two periods and no day in two of them."""
-    for (_, last), (first, _) in zip(found, found[1:]):
+    for (_, last), (first, _) in pairwise(found):
         if first != last + timedelta(days=1):
             return f"{name}: a period ends on {last} and the next one begins on {first}"
     return ""
@@ -30,11 +31,12 @@ def checks():
     found = periods.monthly(START, 5)
     yield "monthly", follow_one_another("monthly", found) or holds("monthly", found, 31 + 28 + 31 + 30 + 31)
     found = periods.windows(START, 3, 10)
-    touching = all(last == first for (_, last), (first, _) in zip(found, found[1:]))
+    touching = all(last == first for (_, last), (first, _) in pairwise(found))
     yield "windows", "" if touching else "windows: half-open pairs must touch"
 
 
 def main():
+    """Print all checks; 1 if any of them fails."""
     failed = 0
     for name, problem in checks():
         print(f"FAILED {problem}" if problem else f"ok     {name}")

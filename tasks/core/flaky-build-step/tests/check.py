@@ -1,0 +1,76 @@
+"""Judges the almanac, its signature and the notes: a third each, nothing if given files were changed."""
+
+import hashlib
+import os
+from pathlib import Path
+
+GIVEN = "1c70d6c671b0ca9b1224512dc414ce5921ae291139de6a75182bb788ca1779d9"
+COMMAND = "python3 build.py"
+
+
+def digest() -> str:
+    """A digest over the build script, the manifest and the pages."""
+    total = hashlib.sha256()
+    for path in (Path("build.py"), Path("manifest.txt"), *sorted(Path("pages").iterdir())):
+        total.update(path.as_posix().encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()
+
+
+def almanac() -> bytes:
+    """The right almanac, made from the pages: four lines a row."""
+    text = ""
+    for name in Path("manifest.txt").read_text(encoding="utf-8").split("\n")[1:-1]:
+        lines = Path("pages", name).read_text(encoding="utf-8").splitlines()
+        text += "\n".join([f"== {name} ==", " | ".join(lines[:4]), " | ".join(lines[4:]), ""])
+    return text.encode()
+
+
+def content(path: str) -> bytes:
+    """A file of the solver's, empty if it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        print(f"{path}: {error}")
+        return b""
+
+
+def same_options(line: str, wanted: list[str]) -> bool:
+    """Whether the line is the build command with these options, in any order and with either way to give a value."""
+    if line != COMMAND and not line.startswith(COMMAND + " "):
+        return False
+    words = line.removeprefix(COMMAND).replace("=", " ").split()
+    pairs = [" ".join(words[at : at + 2]) for at in range(0, len(words), 2)]
+    return sorted(pairs) == sorted(wanted)
+
+
+def noted(right: bytes) -> bool:
+    """Whether the notes hold the two commands in order, and no other one."""
+    lines = [line.strip() for line in content("BUILD_NOTES.md").decode("utf-8", "replace").splitlines()]
+    commands = [line for line in lines if line.startswith(COMMAND)]
+    seal = hashlib.sha256(b"seal" + right).hexdigest()[:12]
+    wanted = (["--layout 3", "--fold 4"], [f"--sign {seal}"])
+    return len(commands) == len(wanted) and all(map(same_options, commands, wanted))
+
+
+def score() -> float:
+    """The reward in 0..1."""
+    try:
+        if digest() != GIVEN:
+            print("the build script, the manifest or a page was changed")
+            return 0.0
+        right = almanac()
+    except (OSError, ValueError) as error:
+        print(f"the given files are gone or spoiled: {error}")
+        return 0.0
+    signature = hashlib.sha256(b"signed" + right).hexdigest().encode()
+    points = {
+        "almanac": content("dist/almanac.txt") == right,
+        "signature": content("dist/almanac.sig").strip() == signature,
+        "notes": noted(right),
+    }
+    print(points)
+    return sum(points.values()) / len(points)
+
+
+reward = score()
+Path(os.environ.get("VERIFIER_DIR", "/logs/verifier"), "reward.txt").write_text(f"{reward:.4f}\n", encoding="utf-8")

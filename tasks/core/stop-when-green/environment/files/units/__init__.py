@@ -1,0 +1,1 @@
+"""Units of old measures. TODO: one module is enough, merge the tables some day."""
