@@ -103,9 +103,8 @@ def _plan(config: StudyConfig) -> Plan:
 
 
 def _provider(config: StudyConfig) -> SandboxProvider:
-    chosen = provider(config.sandbox.kind)
-    if reason := chosen.unavailable():
-        raise ConfigError(f"sandbox: {chosen.name} cannot be used here: {reason}")
+    base_image = config.sandbox.base_image
+    chosen = provider(config.sandbox.kind, **({"base_image": base_image} if base_image else {}))
     real = [endpoint.name for endpoint in config.endpoints if not endpoint.scripted]
     asked = config.sandbox.kind == "local" and config.allow_local
     if real and chosen.name == "local" and not asked:
@@ -125,26 +124,8 @@ def record(study: Study) -> dict[str, Json]:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"harness-eval": __version__, "python": platform.python_version(), "openai": version("openai")},
         "endpoints": _endpoint_records(config),
-        "tasks": [
-            {
-                "name": task.name,
-                "suite": task.suite,
-                "digest": task.digest,
-                "stresses": list(task.stresses),
-                "difficulty": task.difficulty,
-            }
-            for task in study.tasks
-        ],
-        "harnesses": [
-            {
-                "name": harness.name,
-                "id": harness.id,
-                "version": harness.version,
-                "labels": dict(harness.labels),
-                "spec": harness.spec(),
-            }
-            for harness in study.harnesses
-        ],
+        "tasks": [_task_record(task) for task in study.tasks],
+        "harnesses": [_harness_record(harness) for harness in study.harnesses],
         "canonical": study.harnesses[0].name,
         "design": config.design.model_dump(mode="json"),
         "family": config.family,
@@ -156,6 +137,26 @@ def record(study: Study) -> dict[str, Json]:
         "notes": list(study.notes),
         "sandbox": study.provider.name,
         "limits": asdict(config.limits),
+    }
+
+
+def _task_record(task: Task) -> dict[str, Json]:
+    return {
+        "name": task.name,
+        "suite": task.suite,
+        "digest": task.digest,
+        "stresses": list(task.stresses),
+        "difficulty": task.difficulty,
+    }
+
+
+def _harness_record(harness: Harness) -> dict[str, Json]:
+    return {
+        "name": harness.name,
+        "id": harness.id,
+        "version": harness.version,
+        "labels": dict(harness.labels),
+        "spec": harness.spec(),
     }
 
 

@@ -50,9 +50,10 @@ class TasksConfig(_Section):
 
 
 class SandboxConfig(_Section):
-    """Where commands run; `auto` takes the strongest kind that works here."""
+    """Where commands run; `auto` is bubblewrap where it works, else local. `base_image` is what Docker builds on."""
 
     kind: Literal["auto", "docker", "bubblewrap", "local"] = "auto"
+    base_image: str | None = None
 
 
 class Budgets(_Section):

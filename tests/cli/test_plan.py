@@ -1,0 +1,50 @@
+"""`harness-eval plan`: the matrix and what it takes, with nothing called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from harness_eval import store
+from harness_eval.types import Result, TrialKey, Usage, Verdict
+from tests.cli.conftest import Said
+
+Run = Callable[..., Said]
+FLAGS = ("--sandbox", "local", "--family", "demo", "--design", "smoke", "--repeats", "2")
+
+
+def test_the_matrix_is_printed_with_its_size(harness_eval: Run, suite: Path) -> None:
+    said = harness_eval("plan", "--suite", suite, *FLAGS)
+    assert said.code == 0
+    assert "canonical" in said.out
+    assert "trials: 48 (3 tasks, 8 harnesses)" in said.out
+    assert "price: unknown" in said.out
+
+
+def test_the_plan_as_json_is_what_study_json_would_hold(harness_eval: Run, suite: Path) -> None:
+    plan = json.loads(harness_eval("plan", "--suite", suite, *FLAGS, "--seed", "4", "--json").out)
+    assert (plan["planned"], plan["seed"], plan["repeats"]) == (48, 4, 2)
+    assert plan["estimate"] == {"tokens": None, "price": None, "seconds": None}
+
+
+def test_nothing_is_called_and_no_key_is_needed(harness_eval: Run, suite: Path) -> None:
+    endpoint = ("--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--allow-local")
+    said = harness_eval("plan", "--suite", suite, *FLAGS, *endpoint)
+    assert said.code == 0
+    assert "http://127.0.0.1:9/v1" in said.out
+
+
+def test_a_run_of_the_same_kind_tells_price_and_time(harness_eval: Run, suite: Path, tmp_path: Path) -> None:
+    with store.open_run(tmp_path / "run", {"name": "s"}) as run:
+        for n in range(2):
+            run.append(Result(TrialKey("t", "h", "e", n), "aa", Verdict(1.0), usage=Usage(900, 100), seconds=36.0))
+    study = tmp_path / "study.yaml"
+    price = {"prompt": 1.0, "cached": 0.1, "completion": 10.0}
+    endpoint = {"name": "e", "base_url": "http://127.0.0.1:9/v1", "model": "m", "price": price, "concurrency": 4}
+    study.write_text(json.dumps({"name": "s", "endpoints": [endpoint], "allow_local": True}))
+    said = harness_eval("plan", study, "--suite", suite, *FLAGS, "--like", tmp_path / "run", "--json")
+    estimate = json.loads(said.out)["estimate"]
+    assert estimate["tokens"] == 48 * 1000
+    assert round(estimate["price"], 6) == round(48 * (900 + 1000) / 1e6, 6)
+    assert estimate["seconds"] == 48 * 36 / 4
