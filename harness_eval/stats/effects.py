@@ -15,6 +15,8 @@ from .contrast_coding import Coding, code_levels
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
 from .intervals import normal_quantile, t_quantile
 
+_ROUNDING = 1e-12  # what arithmetic leaves of a zero
+
 
 @dataclass(frozen=True, slots=True)
 class AxisEffect:
@@ -97,6 +99,7 @@ def _least_squares(cells: AdditiveFit, coding: Coding) -> _Fit:
     solve_PH = coding.solve_PH
     beta_TP = cells.filled_TH @ solve_PH.T
     beta_P = solve_PH @ cells.harness_H
+    beta_P = np.where(np.abs(beta_P) > _ROUNDING, beta_P, 0.0)
     scatter_PP = np.cov(beta_TP, rowvar=False) * tasks if tasks > 1 else np.zeros((len(beta_P), len(beta_P)))
     widen_P = 1 / (1 - _filled_share(cells, solve_PH))
     covariance_PP = (scatter_PP * np.outer(widen_P, widen_P) + solve_PH @ solve_PH.T) / (tasks + 2) ** 2
@@ -105,7 +108,8 @@ def _least_squares(cells: AdditiveFit, coding: Coding) -> _Fit:
         return _Fit(coding, beta_P, covariance_PP, None, tasks - 1, tasks)
     residual_H = cells.harness_H - coding.design_HP @ beta_P
     noise = cells.residual_variance * float((1 / cells.effective_H).mean())
-    excess = max(0.0, float((residual_H**2).sum()) / spare - noise)
+    excess = float((residual_H**2).sum()) / spare - noise
+    excess = excess if excess > _ROUNDING else 0.0
     freedom = spare if excess > 0 else tasks - 1
     return _Fit(coding, beta_P, covariance_PP + excess * solve_PH @ solve_PH.T, excess, freedom, tasks)
 
@@ -163,7 +167,7 @@ def _shares(fit: _Fit) -> tuple[tuple[AxisShare, ...], float | None]:
     total = sum(max(0.0, v) for v in variance.values() if v is not None) + (fit.lack_of_fit or 0.0)
 
     def share(value: float | None) -> float | None:
-        return None if value is None or total <= 0 else max(0.0, value) / total
+        return None if value is None or total <= _ROUNDING else max(0.0, value) / total
 
     p_values = [_wald(columns, fit) for columns in axes.values()]
     rows = zip(axes, p_values, holm(p_values), strict=True)

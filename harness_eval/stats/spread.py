@@ -10,6 +10,8 @@ from .cells import AdditiveFit, additive_fit
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
 from .intervals import score_interval, t_quantile
 
+_ROUNDING = 1e-12  # what arithmetic leaves of a zero variance
+
 
 @dataclass(frozen=True, slots=True)
 class Anova:
@@ -25,8 +27,8 @@ class Anova:
     @property
     def f(self) -> float | None:
         """F statistic of "all harnesses are equal"; None when no cell varies."""
-        if self.ms_error <= 1e-15:
-            return float("inf") if self.ms_harness > 1e-15 else None
+        if self.ms_error <= _ROUNDING:
+            return float("inf") if self.ms_harness > _ROUNDING else None
         return self.ms_harness / self.ms_error
 
     @property
@@ -93,11 +95,11 @@ def spread(mean_TH: Array) -> Spread:
 
 
 def _root(variance: float) -> float:
-    return float(np.sqrt(max(0.0, variance)))
+    return float(np.sqrt(variance)) if variance > _ROUNDING else 0.0
 
 
 def jackknife_interval(variance: float, filled_TH: Array) -> Estimate:
-    """SD with the 95 % interval of the delete-one-task jackknife; no limits below three tasks.
+    """SD with the 95 % interval of the delete-one-task jackknife; no limits when all tasks agree exactly.
 
     The net variance is a degree-2 U-statistic over tasks: g_t is the part of it that involves task t.
     """
@@ -108,6 +110,8 @@ def jackknife_interval(variance: float, filled_TH: Array) -> Estimate:
     cross_T = centred_TH @ centred_TH.sum(axis=0) - (centred_TH**2).sum(axis=1)
     g_T = cross_T / ((tasks - 1) * (harnesses - 1))
     error = ((tasks - 1) / tasks * float(((g_T - g_T.mean()) ** 2).sum())) ** 0.5 * 2 / (tasks - 2)
+    if error < _ROUNDING:
+        return Estimate(_root(variance))
     reach = t_quantile(0.975, tasks - 1) * error
     return Estimate(_root(variance), _root(variance - reach), _root(variance + reach))
 
@@ -116,7 +120,7 @@ def family_interval(variance: float, worth: float, table: Anova) -> Estimate:
     """SD of a family the harnesses are a random sample of: limits of (MS_H / MS_E) / F - 1, times MS_E / T."""
     from scipy import special  # lazy: slow import
 
-    if table.f is None or table.ms_error <= 1e-15:
+    if table.f is None or table.ms_error <= _ROUNDING:
         return Estimate(_root(variance))
     freedom = (table.harnesses - 1, table.error_freedom)
     low, high = (

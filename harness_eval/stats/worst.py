@@ -36,6 +36,8 @@ def logit_summary(mean_TH: Array) -> LogitSummary | None:
 
     Grubbs' separation of the common task effect from each harness' own noise needs four harnesses in a task; with
     fewer, all harnesses share the average noise. Missing cells: means from the additive fit, denominators per cell.
+    A harness that passed or failed everything has at least half the binomial variance, which puts the limit of
+    T successes in T where Wilson's is.
     """
     fit = additive_fit(mean_TH)
     present_TH = fit.present_TH
@@ -49,7 +51,7 @@ def logit_summary(mean_TH: Array) -> LogitSummary | None:
     common_T = deviation_TH.sum(axis=1) / present_TH.sum(axis=1)
     own_H, average = _own_noise(np.where(present_TH, deviation_TH - common_T[:, None], 0.0), present_TH)
     extreme_H = (raw_H <= 0) | (raw_H >= 1)
-    own_H = np.where(extreme_H, np.maximum(own_H, 1 / slope_H), own_H)
+    own_H = np.where(extreme_H, np.maximum(own_H, 1 / (2 * slope_H)), own_H)
     own_H = ((tasks_H - 1) * own_H + _POOLING * average) / (tasks_H - 1 + _POOLING)
     return LogitSummary(
         np.log(shrunk_H / (1 - shrunk_H)),
@@ -75,8 +77,8 @@ def _common_variance(common_T: Array, average: float, fit: AdditiveFit) -> float
     """Sampling variance, in logits, of the task luck that all harnesses share.
 
     Floored by one task in T + 2 that all harnesses would fail (or pass) and that happened not to be drawn, but by no
-    more than half the binomial variance, which puts the lower limit of T successes in T where Wilson's is. Without
-    the floor an all-pass table would claim to know the task population exactly.
+    more than half the binomial variance. Without the floor an all-pass table would claim to know the task population
+    exactly.
     """
     tasks = len(common_T)
     noise = average * float((1 / fit.present_TH.sum(axis=1)).mean())
@@ -90,11 +92,11 @@ def posterior_draws(summary: LogitSummary, rng: np.random.Generator, kept: int =
     """Draws of all harness scores together, 64 chains x `kept` sweeps: an array I x H of values 0..1.
 
     Blocked Gibbs sampling of the truncated stick-breaking mixture (Ishwaran and James 2001): theta_k ~ N(median of
-    the logits, kappa^2). kappa is 1 logit, more where a harness lies over 3 kappa from the median: a prior that calls
+    the logits, kappa^2). kappa is 1 logit, more where a harness lies over 2 kappa from the median: a prior that calls
     what was observed impossible would otherwise pull a dead harness half way to the healthy ones.
     """
     centre = float(np.median(summary.logit_H))
-    scale = max(_SCALE, float(np.abs(summary.logit_H - centre).max()) / 3)
+    scale = max(_SCALE, float(np.abs(summary.logit_H - centre).max()) / 2)
     sampler = _Gibbs(summary.logit_H, 1 / summary.variance_H, centre, scale**-2)
     theta_CK = rng.choice(summary.logit_H, size=(_CHAINS, _CLUSTERS))
     weight_CK = np.full((_CHAINS, _CLUSTERS), 1 / _CLUSTERS)
