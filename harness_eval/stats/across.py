@@ -71,6 +71,17 @@ def _share(factor_TH: Array, mean_TH: Array) -> float | None:
     return float(factor_TH[judged_T].prod(axis=1).mean()) if judged_T.any() else None
 
 
+def expected_minimum(count: int) -> float:
+    """Expected minimum of this many standard normal values: how far a raw minimum lies low when nothing differs."""
+    from scipy import special  # lazy: slow import
+
+    value_N = np.linspace(-10, 10, 4_001)
+    density_N = np.exp(-0.5 * value_N**2) / np.sqrt(2 * np.pi)
+    return float(
+        (value_N * count * density_N * special.ndtr(-value_N) ** (count - 1)).sum() * (value_N[1] - value_N[0])
+    )
+
+
 def wilks_harnesses(confidence: float, share: float) -> int:
     """Random harnesses that must be tested to say: this share of the family is no worse than the worst of them."""
     return ceil(log(1 - confidence) / log(share))

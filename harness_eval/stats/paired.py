@@ -27,9 +27,13 @@ def paired_t(difference_T: Array) -> PairedTest:
     return _t_test(float(difference_T.mean()), float(difference_T.std(ddof=1)) / tasks**0.5, tasks - 1)
 
 
-def plus_two(difference_T: Array) -> PairedTest:
-    """Paired t after one pseudo-task of +1 and one of -1 (Bonett-Price when binary): never a width of zero."""
-    padded_T = np.concatenate([difference_T, [1.0, -1.0]])
+def plus_two(difference_T: Array, scale: float = 1.0) -> PairedTest:
+    """Paired t after one pseudo-task of +1 and one of -1 (Bonett-Price when binary): never a width of zero.
+
+    `scale` is the size of the pseudo-tasks: 1 for the difference of two cells, |weights| / sqrt(2) for a contrast of
+    more of them, so that the pseudo-tasks are worth the same noise in every cell.
+    """
+    padded_T = np.concatenate([difference_T, [scale, -scale]])
     return _t_test(float(padded_T.mean()), float(padded_T.std()) / len(padded_T) ** 0.5, len(padded_T) - 1)
 
 

@@ -37,15 +37,15 @@ def attribute(canonical_T: Array, worst_T: Array, added_TK: Array, reverted_TK: 
     shapley_TK = (alone_TK + last_TK) / 2
     residual_T = shapley_TK.sum(axis=1) - (worst_T1 - canonical_T1)[:, 0]
     return Attribution(
-        tuple(_paired(column_T) for column_T in shapley_TK.T),
-        tuple(_paired(column_T) for column_T in (last_TK - alone_TK).T),
-        _paired(residual_T),
+        tuple(_paired(column_T, 0.5**0.5) for column_T in shapley_TK.T),
+        tuple(_paired(column_T, 2**0.5) for column_T in (last_TK - alone_TK).T),
+        _paired(residual_T, (changes / 4 + (changes / 2 - 1) ** 2) ** 0.5),
     )
 
 
-def _paired(value_T: Array) -> Estimate:
+def _paired(value_T: Array, scale: float) -> Estimate:
     mean = float(value_T.mean())
     if len(value_T) < MIN_TASKS_FOR_INTERVALS:
         return Estimate(mean)
-    around = plus_two(value_T)
+    around = plus_two(value_T, scale)
     return Estimate(mean, min(mean, around.low), max(mean, around.high))

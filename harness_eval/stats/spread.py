@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .across import expected_minimum
 from .cells import AdditiveFit, additive_fit
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
 from .intervals import score_interval, t_quantile
@@ -128,6 +129,14 @@ def family_interval(variance: float, worth: float, table: Anova) -> Estimate:
         for probability in (0.975, 0.025)
     )
     return Estimate(_root(variance), low, high)
+
+
+def minimum_bias(mean_TH: Array) -> float | None:
+    """Expected raw minimum less the true score when all harnesses are equal: E[min of H normals] sqrt(MS_E / T)."""
+    table = anova(mean_TH)
+    if table is None:
+        return None
+    return expected_minimum(table.harnesses) * _root(table.ms_error / table.tasks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,7 @@ class Summary:
     solved_by_every: float | None
     solved_by_none: float | None
     raw_min: float | None  # biased low: do not quote
+    raw_min_bias: float | None  # how far it lies low on average when all harnesses are equal (<= 0)
     harnesses: tuple[HarnessSummary, ...]
     effects: AxisEffects
     lost: Lost
@@ -160,6 +161,7 @@ def _summary(run: _Run, effects: AxisEffects) -> Summary:
         solved_by_every=across.solved_by_every(mean_TH),
         solved_by_none=across.solved_by_none(mean_TH),
         raw_min=_lowest([_raw(run.cells, harness) for harness in run.tested]),
+        raw_min_bias=spread.minimum_bias(mean_TH),
         harnesses=_harnesses(run, floors),
         effects=effects,
         lost=lost,
