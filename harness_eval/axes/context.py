@@ -74,19 +74,24 @@ class ClearResults(Context):
 
 
 class Summary(Context):
-    """When the view fills its window, the model writes a summary that stands for all but the newest steps."""
+    """When the view fills its window, the model writes a summary that stands for all but the newest steps.
+
+    With `steps` above 0, that many uncovered steps trigger it as well.
+    """
 
     at: float = Field(default=0.7, gt=0, le=1)
     window: int = Field(default=128_000, ge=500)
     keep: int = Field(default=1, ge=0)
     inject: Literal["user", "acknowledged", "question", "handoff"] = "user"
+    steps: int = Field(default=0, ge=0)
 
     def due(self, record: Trajectory, tokens: int) -> bool:
-        """When the prompt passes `at` of the window and at least one step would be covered."""
+        """When the prompt passes `at` of the window, or steps their number, and at least one step would be covered."""
         last = _last_compaction(record.events)
         covered = last.covers if last else 0
         fresh = [event for event in record.events[covered : self.covers(record)] if isinstance(event, Step)]
-        return tokens > self.at * self.window and bool(fresh)
+        many = bool(self.steps) and len(fresh) + self.keep > self.steps
+        return bool(fresh) and (many or tokens > self.at * self.window)
 
     def covers(self, record: Trajectory) -> int:
         """All events but those from the `keep` newest steps on."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from harness_eval.axes import operations
 from harness_eval.axes.level import Level
-from harness_eval.axes.tool import Parameter, Tool
+from harness_eval.axes.tool import TOOL_NAME, Parameter, Tool
 from harness_eval.types import Note, Step, Trajectory
-
-_TODO = "todo_write"
 
 
 class Planning(Level):
@@ -29,47 +27,45 @@ class Todo(Planning):
     """A tool that keeps a list of todo items, and a reminder when it has not been used for some steps (0: never)."""
 
     remind_after: int = Field(default=0, ge=0)
+    tool: str = Field(default="todo_write", pattern=TOOL_NAME)
+    parameter: str = "todos"
+    text_key: Literal["content", "title", "step"] = "content"
 
     def instructions(self) -> str:
         """To keep the list."""
-        return f"Keep a todo list with the tool {_TODO}: write it before you start and mark each item when it is done."
+        return f"Keep a todo list with the tool {self.tool}: write it before you start, mark each item when it is done."
 
     def amend(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
         """With the todo tool."""
         items = {
             "type": "object",
             "properties": {
-                "content": {"type": "string"},
+                self.text_key: {"type": "string"},
                 "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
             },
-            "required": ["content", "status"],
+            "required": [self.text_key, "status"],
         }
-        parameter = Parameter(
-            "todos", "items", "The whole list: each item with content and status.", "array", items=items
-        )
-        return (
-            *tools,
-            Tool(_TODO, "Write the todo list, replacing the old one.", (parameter,), operations.plan, "plan"),
-        )
+        meaning = f"The whole list: each item with {self.text_key} and status."
+        parameter = Parameter(self.parameter, "items", meaning, "array", items=items)
+        todo = Tool(self.tool, "Write the todo list, replacing the old one.", (parameter,), operations.plan, "plan")
+        return (*tools, todo)
 
     def notes(self, record: Trajectory) -> tuple[Note, ...]:
         """A reminder when the list is stale."""
-        if not self.remind_after or not record.steps:
+        if not self.remind_after or self._steps_without(record) < self.remind_after:
             return ()
+        return (Note(f"The todo list has not been updated lately. Use {self.tool} if that helps.", "reminder"),)
+
+    def _steps_without(self, record: Trajectory) -> int:
+        """Steps since the list was last written or a reminder was given."""
         since = 0
         for event in reversed(record.events):
             if isinstance(event, Note) and event.kind == "reminder":
                 break
-            if isinstance(event, Step):
-                if any(call.name == _TODO for call in event.action.calls):
-                    break
-                since += 1
-        stale = since >= self.remind_after
-        return (
-            (Note(f"The todo list has not been updated lately. Use {_TODO} if that helps.", "reminder"),)
-            if stale
-            else ()
-        )
+            if isinstance(event, Step) and any(call.name == self.tool for call in event.action.calls):
+                break
+            since += isinstance(event, Step)
+        return since
 
 
 class PlanFirst(Planning):

@@ -10,11 +10,9 @@ from pydantic import Field
 
 from harness_eval.axes import operations
 from harness_eval.axes.level import Level
-from harness_eval.axes.tool import Parameter, Tool
+from harness_eval.axes.tool import TOOL_NAME, Parameter, Tool
 from harness_eval.types import Note, Step, Trajectory
 
-_SUBMIT = "submit"
-_SENTINEL = "TASK_COMPLETE_7F3A"
 _NUDGES = 3
 
 
@@ -57,9 +55,9 @@ def _nudge_or_stop(record: Trajectory, text: str) -> Stop | Note | None:
     return Stop.FINISHED if in_a_row > _NUDGES else Note(text, "nudge")
 
 
-def _submissions(record: Trajectory) -> int:
+def _submissions(record: Trajectory, tool: str) -> int:
     return sum(
-        call.name == _SUBMIT and not observation.failed
+        call.name == tool and not observation.failed
         for step in record.steps
         for call, observation in zip(step.action.calls, step.observations, strict=False)
     )
@@ -78,49 +76,54 @@ class NoCall(Stopping):
 
 
 class SubmitTool(Stopping):
-    """A tool `submit` is the end; a reply without a call is answered with a nudge."""
+    """A tool for handing in is the end; a reply without a call is answered with a nudge."""
+
+    tool: str = Field(default="submit", pattern=TOOL_NAME)
 
     def instructions(self) -> str:
         """To call it."""
-        return f"When the task is done, call the tool {_SUBMIT}. Only that ends your work."
+        return f"When the task is done, call the tool {self.tool}. Only that ends your work."
 
     def amend(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """With the submit tool."""
+        """With the tool for handing in."""
         message = Parameter("message", "message", "One sentence on what was done.")
-        return (*tools, Tool(_SUBMIT, "End the work and hand it in.", (message,), operations.finish, "stop"))
+        submit = Tool(self.tool, "End the work and hand it in.", (message,), operations.finish, "stop")
+        return (*tools, submit)
 
     def judge(self, record: Trajectory) -> Stop | Note | None:
         """Over when it was called."""
-        if _submissions(record):
-            return Stop.FINISHED
-        return _nudge_or_stop(record, f"Nothing was called. Continue with the task, or call {_SUBMIT} if it is done.")
+        return Stop.FINISHED if _submissions(record, self.tool) else self.nudge(record)
+
+    def nudge(self, record: Trajectory) -> Stop | Note | None:
+        """What a turn without a call gets."""
+        return _nudge_or_stop(record, f"Nothing was called. Continue with the task, or call {self.tool} if it is done.")
 
 
 class ConfirmTwice(SubmitTool):
-    """The tool `submit` must be called a second time, after a request to check the work."""
+    """The tool for handing in must be called a second time, after a request to check the work."""
 
     times: int = Field(default=2, ge=2, le=3)
 
     def judge(self, record: Trajectory) -> Stop | Note | None:
         """Over when it was called as often as is wanted; a note after each earlier call."""
-        done = _submissions(record)
-        if done >= self.times:
+        if _submissions(record, self.tool) >= self.times:
             return Stop.FINISHED
-        last = record.steps[-1]
-        if any(call.name == _SUBMIT for call in last.action.calls):
-            return Note(f"Check every part of the task once more, then call {_SUBMIT} again to confirm.", "confirm")
-        return _nudge_or_stop(record, f"Nothing was called. Continue with the task, or call {_SUBMIT} if it is done.")
+        if any(call.name == self.tool for call in record.steps[-1].action.calls):
+            return Note(f"Check every part of the task once more, then call {self.tool} again to confirm.", "confirm")
+        return self.nudge(record)
 
 
 class Sentinel(Stopping):
     """A command that prints an agreed word is the end."""
 
+    word: str = Field(default="TASK_COMPLETE_7F3A", pattern=r"^[A-Z][A-Z0-9_]{7,}$")
+
     def instructions(self) -> str:
         """Which command it is."""
-        return f"When the task is done, run this command and nothing else with it: echo {_SENTINEL}"
+        return f"When the task is done, run this command and nothing else with it: echo {self.word}"
 
     def judge(self, record: Trajectory) -> Stop | Note | None:
         """Over when a result's first line is the word."""
-        if any(o.shown.strip().splitlines()[:1] == [_SENTINEL] for o in record.steps[-1].observations):
+        if any(o.shown.strip().splitlines()[:1] == [self.word] for o in record.steps[-1].observations):
             return Stop.FINISHED
-        return _nudge_or_stop(record, f"Nothing was run. Continue with the task, or run: echo {_SENTINEL}")
+        return _nudge_or_stop(record, f"Nothing was run. Continue with the task, or run: echo {self.word}")

@@ -11,6 +11,9 @@ from harness_eval.axes.desk import Desk
 Operation: TypeAlias = Callable[[Desk, Mapping[str, Any]], Awaitable["Outcome"]]
 ParameterType: TypeAlias = Literal["string", "integer", "number", "boolean", "array", "object"]
 
+TOOL_NAME = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+"""What servers accept as the name of a tool."""
+
 _FITS: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),

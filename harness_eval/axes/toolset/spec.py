@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from harness_eval.axes import operations
 from harness_eval.axes.desk import Desk
-from harness_eval.axes.tool import Operation, Outcome, Parameter, ParameterType, Tool
+from harness_eval.axes.tool import TOOL_NAME, Operation, Outcome, Parameter, ParameterType, Tool
 from harness_eval.errors import nearest
 
 OPERATIONS: dict[str, Operation] = {
@@ -49,7 +49,7 @@ class ToolSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
+    name: str = Field(pattern=TOOL_NAME)
     operation: str
     description: str
     parameters: dict[str, ParameterSpec] = {}
@@ -61,12 +61,6 @@ class ToolSpec(BaseModel):
         if value not in OPERATIONS:
             raise ValueError(f"unknown operation {value!r}; {nearest(value, OPERATIONS)}")
         return value
-
-    @model_validator(mode="after")
-    def _named(self) -> ToolSpec:
-        if not self.name or len(self.name) > 64 or not self.name.replace("_", "a").replace("-", "a").isalnum():
-            raise ValueError(f"tool name {self.name!r}: letters, digits, '_' and '-', at most 64 characters")
-        return self
 
     def tool(self) -> Tool:
         """The tool that a harness offers."""
