@@ -1,0 +1,99 @@
+"""The reference endpoint for other parts of the package: as a process of its own, or in the foreground."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from subprocess import PIPE
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.text import TextReceiveStream
+
+from harness_eval.errors import ConfigError
+from harness_eval.reference.server import ReferenceConfig, listening
+
+_START_SECONDS = 60.0
+_END_SECONDS = 5.0
+
+
+def parse_couplings(given: Iterable[str]) -> dict[str, float]:
+    """Strengths by name from words such as `needs-todo=0.5`; a bare name has strength 1.
+
+    Raises:
+        ConfigError: a strength that is no number. Names are checked when the couplings are made.
+    """
+    strengths = {}
+    for word in given:
+        name, _, strength = word.partition("=")
+        try:
+            strengths[name] = float(strength or 1)
+        except ValueError:
+            raise ConfigError(f"coupling {word!r}: expected NAME=STRENGTH with a number from 0 to 1") from None
+    return strengths
+
+
+@asynccontextmanager
+async def serve(config: ReferenceConfig) -> AsyncIterator[str]:
+    """Serve in a process of its own until the context ends; yields the base URL.
+
+    Raises:
+        ConfigError: whatever that process says is wrong with the configuration.
+    """
+    config.player()  # errors are raised here, with their type, and not only told by the other process
+    process = await anyio.open_process(_command(config), stdin=PIPE, stdout=PIPE, stderr=None, env=_environment())
+    try:
+        yield await _base_url(process)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+
+
+async def foreground(config: ReferenceConfig, announce: Callable[[str], None]) -> None:
+    """Serve in this process until it is cancelled; `announce` is called with the base URL once it listens.
+
+    Raises:
+        ConfigError: the configuration is wrong, or the port cannot be had.
+    """
+    async with listening(config) as base_url:
+        announce(base_url)
+        await anyio.sleep_forever()
+
+
+def _command(config: ReferenceConfig) -> list[str]:
+    couplings = [word for name, strength in config.couplings.items() for word in ("--coupling", f"{name}={strength}")]
+    tasks = [str(folder) for folder in config.tasks]
+    place = ["--host", config.host, "--port", str(config.port), "--seed", str(config.seed)]
+    return [sys.executable, "-m", "harness_eval.reference", *place, *couplings, "--tasks", *tasks]
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, in which the same copy of the package is found from any working directory."""
+    package_parent = str(Path(__file__).resolve().parents[2])
+    known = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package_parent, known)))}
+
+
+async def _base_url(process: Process) -> str:
+    assert process.stdout is not None, "the process is opened with a pipe"
+    line = ""
+    with anyio.move_on_after(_START_SECONDS):
+        async for text in TextReceiveStream(process.stdout):
+            line += text
+            if "\n" in line:
+                return str(json.loads(line)["base_url"])
+    raise ConfigError("the reference endpoint did not start; it says why on standard error")
+
+
+async def _end(process: Process) -> None:
+    assert process.stdin is not None, "the process is opened with a pipe"
+    await process.stdin.aclose()
+    with anyio.move_on_after(_END_SECONDS):
+        await process.wait()
+    if process.returncode is None:
+        process.kill()
+    await process.aclose()
