@@ -82,3 +82,13 @@ class Reminders(Short):
     def acted(self, record: Trajectory) -> bool:
         """Whether it reminded at least once."""
         return any(isinstance(event, Note) and event.kind == "reminder" for event in record.events)
+
+
+class Verbatim(Prompt):
+    """A system prompt that stands in the harness file, for rebuilding a particular agent."""
+
+    text: str = Field(min_length=1)
+
+    def instructions(self) -> str:
+        """The text."""
+        return self.text

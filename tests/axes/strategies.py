@@ -36,12 +36,15 @@ CUSTOM = {
 }
 
 
+NEEDS_PARAMETERS: dict[str, Any] = {"custom": CUSTOM, "verbatim": {"level": "verbatim", "text": "Do the task."}}
+
+
 def simple_levels(axis: str) -> list[Level]:
     """Each level of an axis, with its default parameters."""
     given: list[Any] = []
     for name, kind in levels(axis).items():
         needs = any(field.is_required() for field in kind.model_fields.values())
-        given.append(CUSTOM if needs else name)
+        given.append(NEEDS_PARAMETERS[name] if needs else name)
     return [make_level(axis, each) for each in given]
 
 
