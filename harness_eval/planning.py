@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import random
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,6 +15,8 @@ from harness_eval.design import Plan, plan_harnesses
 from harness_eval.errors import ConfigError
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness
+from harness_eval.reference.server import ReferenceConfig
+from harness_eval.reference.wire import MODEL
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.study_file import StudyConfig, select_tasks
@@ -25,10 +28,14 @@ REFERENCE = "reference"
 
 @dataclass(frozen=True)
 class Study:
-    """A study with nothing left open: all harnesses, tasks and trials are known."""
+    """A study with nothing left open: all harnesses, tasks and trials are known.
+
+    `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
+    """
 
     config: StudyConfig
     endpoints: tuple[str, ...]
+    served: ReferenceConfig | None
     tasks: tuple[Task, ...]
     plan: Plan
     canonical_repeats: int
@@ -73,17 +80,27 @@ def resolve(config: StudyConfig) -> Study:
     notes = [f"task {task.name} is left out: {task.unsupported}" for task in chosen if task.unsupported is not None]
     if not tasks:
         raise ConfigError(f"tasks: none can run here; {notes[0]}")
+    served = _served(config, tasks)
     plan = _plan(config)
-    names = (*(endpoint.name for endpoint in config.endpoints), *([REFERENCE] if config.reference else []))
+    names = (*(endpoint.name for endpoint in config.endpoints), *([REFERENCE] if served else []))
     return Study(
         config=config,
         endpoints=names,
+        served=served,
         tasks=tasks,
         plan=plan,
         canonical_repeats=config.canonical_repeats or max(config.repeats, plan.canonical_repeats),
         notes=(*notes, *plan.notes),
         provider=_provider(config),
     )
+
+
+def _served(config: StudyConfig, tasks: Sequence[Task]) -> ReferenceConfig | None:
+    if config.reference is None:
+        return None
+    served = ReferenceConfig(tuple(task.folder for task in tasks), config.reference.couplings, config.seed)
+    served.player()  # whatever is wrong with couplings or plans is said here
+    return served
 
 
 def _plan(config: StudyConfig) -> Plan:
@@ -165,6 +182,6 @@ def _endpoint_records(config: StudyConfig) -> list[dict[str, Json]]:
     records = [endpoint.model_dump(mode="json", exclude=tuning) for endpoint in config.endpoints]
     if config.reference is not None:
         couplings = dict(config.reference.couplings)
-        embedded = {"name": REFERENCE, "model": REFERENCE, "base_url": "embedded", "scripted": True}
+        embedded = {"name": REFERENCE, "model": MODEL, "base_url": "embedded", "scripted": True}
         records.append({**embedded, "couplings": couplings})
     return records

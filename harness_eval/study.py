@@ -14,6 +14,7 @@ from harness_eval.endpoints.config import EndpointConfig, credentials, open_endp
 from harness_eval.planning import REFERENCE, Study, record, resolve
 from harness_eval.proving import require_proven
 from harness_eval.reference.process import serve
+from harness_eval.reference.wire import MODEL
 from harness_eval.runner import Lane, Outcome, Runner, Spending
 from harness_eval.task import Proof, Task
 from harness_eval.trial import Trial
@@ -43,6 +44,8 @@ class Ended:
         lines = [f"endpoint {name} is down: {message}" for name, message in self.outcome.down.items()]
         if self.outcome.exhausted:
             lines.append(self.outcome.exhausted)
+        if lines:
+            return lines  # these explain the rest
         if self.judged == 0:
             lines.append("no trial was judged")
         if lost > self.lost_limit * (lost + self.judged):
@@ -134,11 +137,7 @@ async def _lanes(study: Study, owed: Sequence[TrialKey], before: store.Tally, op
 
 async def _settings(study: Study, name: str, opened: AsyncExitStack) -> EndpointConfig:
     """How to reach an endpoint; the embedded one is started for it."""
-    reference = study.config.reference
-    if name != REFERENCE or reference is None:
+    if name != REFERENCE or study.served is None:
         return next(endpoint for endpoint in study.config.endpoints if endpoint.name == name)
-    suite = study.tasks[0].folder.parent
-    base_url = await opened.enter_async_context(serve(reference.couplings, suite, seed=study.config.seed))
-    return EndpointConfig(
-        name=REFERENCE, model=REFERENCE, base_url=base_url, scripted=True, concurrency=reference.concurrency
-    )
+    base_url = await opened.enter_async_context(serve(study.served))
+    return EndpointConfig(name=REFERENCE, model=MODEL, base_url=base_url, scripted=True)

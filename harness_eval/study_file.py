@@ -33,11 +33,10 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class ReferenceConfig(_Section):
+class EmbeddedConfig(_Section):
     """The embedded reference endpoint, a scripted agent and no language model. `couplings`: strength 0..1 by name."""
 
     couplings: dict[str, float] = {}
-    concurrency: PositiveInt = 8
 
 
 class TasksConfig(_Section):
@@ -77,7 +76,7 @@ class StudyConfig(_Section):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
     endpoints: list[EndpointConfig] = []
-    reference: ReferenceConfig | None = None
+    reference: EmbeddedConfig | None = None
     tasks: TasksConfig = TasksConfig()
     family: str | None = None
     design: Design = Design()

@@ -24,7 +24,7 @@ def make_task(suite: Path, name: str = "say-hello", test_sh: str = TEST_SH, toml
     """A task whose answer is the word hello in answer.txt."""
     files = {
         "task.toml": 'schema_version = "1.4"\n[environment]\nnetwork_mode = "no-network"\n' + toml,
-        "instruction.md": "Write the word hello into answer.txt.\n",
+        "instruction.md": f"Work on {name}: write the word hello into answer.txt.\n",
         "environment/files/readme.txt": "Nothing to see.\n",
         "tests/test.sh": test_sh,
         "solution/solve.sh": "#!/bin/bash\necho hello > answer.txt\n",

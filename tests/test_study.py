@@ -58,6 +58,8 @@ def refused(path: Path, **overrides: object) -> str:
         ({"repeats": 0}, "repeats: input should be greater than 0, not 0"),
         ({"limits": {"steps": 0}}, "limits: steps, tokens and seconds must all be above 0"),
         ({"limits": {"step": 3}}, "limits.step: unknown key; did you mean 'steps'?"),
+        ({"reference": {"couplings": {"needs-thnking": 1}}}, "did you mean 'needs-thinking'?"),
+        ({"reference": {"couplings": {"needs-thinking": 2}}}, "strength 2 is outside of 0..1"),
         ({"reference": None}, "endpoints: is required"),
         ({"endpoints": [REAL, REAL]}, "endpoints: the name 'kimi' is taken"),
         ({"endpoints": [{**REAL, "name": "reference"}]}, "the name 'reference' is taken"),

@@ -9,6 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from harness_eval.errors import ConfigError
+from harness_eval.reference.process import parse_couplings
 from harness_eval.study_file import DEMO, StudyConfig, load_study
 from harness_eval.types import Json
 
@@ -80,22 +81,6 @@ PLACES = {
 }
 
 
-def read_couplings(given: list[str]) -> dict[str, float]:
-    """Couplings written as NAME=STRENGTH; the strength may be left out and is 1 then.
-
-    Raises:
-        ConfigError: a strength is no number.
-    """
-    couplings = {}
-    for each in given:
-        name, _, strength = each.partition("=")
-        try:
-            couplings[name] = float(strength or 1)
-        except ValueError:
-            raise ConfigError(f"--coupling {each}: the strength must be a number in 0..1, not {strength!r}") from None
-    return couplings
-
-
 def _read_design(given: str) -> dict[str, Json]:
     kind, _, size = given.partition(":")
     if size and not size.isdigit():
@@ -103,4 +88,4 @@ def _read_design(given: str) -> dict[str, Json]:
     return {"kind": kind, **({"size": int(size)} if size else {})}
 
 
-_READ: dict[str, Callable[[Json], Json]] = {"coupling": read_couplings, "design": _read_design}
+_READ: dict[str, Callable[[Json], Json]] = {"coupling": parse_couplings, "design": _read_design}

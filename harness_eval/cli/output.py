@@ -24,7 +24,7 @@ def say(text: str) -> None:
 
 def print_json(value: Json) -> None:
     """A value as indented JSON on stdout."""
-    print(recording.dump(value, pretty=True).decode())
+    print(recording.dump(value, pretty=True).decode(), flush=True)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -85,7 +85,7 @@ def test_a_wrong_study_is_one_line_on_stderr(tmp_path: Path, text: str | None, h
         (["harness", "show", "canonicl"], "did you mean 'canonical'?"),
         (["tasks", "list", "coer"], "did you mean 'core'?"),
         (["tasks", "check", "core", "--sandbox", "dcoker"], "did you mean 'docker'?"),
-        (["run", "--coupling", "x=strong"], "--coupling x=strong: the strength must be a number"),
+        (["run", "--coupling", "x=strong"], "coupling 'x=strong': expected NAME=STRENGTH"),
         (["run", "--design", "random:many"], "--design random:many: the size must be a whole number"),
         (["run", "--sandbox", "dcoker"], "did you mean 'docker'?"),
         (["show", "/nowhere"], "no study.json here"),
