@@ -11,7 +11,10 @@ from harness_eval.reference.progress import How, Progress, newest_progress
 from harness_eval.reference.reading import Situation, Turn
 from harness_eval.reference.results import Result
 from harness_eval.reference.scripts import Script
-from harness_eval.reference.skills import Skill, skills_of
+from harness_eval.reference.skills import Call, Skill, skills_of
+
+RENAMED = "parameter_"
+"""What is learned under this beginning is the name under which a tool really takes a parameter."""
 
 _SHOWS_FILE = re.compile(r"cat ([\w./-]+)")
 _HARDER: dict[How, How | None] = {
@@ -46,6 +49,13 @@ class Moment:
     def words(self, text: str) -> str:
         """A sentence of the plan with everything learned filled in, and a name in place of what was not."""
         return re.sub(r"\$\{(\w+)\}", lambda match: self.here.values.get(match[1], f"the {match[1]}"), text)
+
+    def adapted(self, call: Call) -> Call:
+        """The call with those parameter names that were asked for when it was refused; never a choice between verbs."""
+        offer = next((offer for offer in self.situation.offers if offer.name == call.name), None)
+        verbs = {parameter.name for parameter in offer.parameters if parameter.choices} if offer else set()
+        known = {name: self.here.values.get(f"{RENAMED}{name}") for name in call.arguments if name not in verbs}
+        return Call(call.name, {known.get(name) or name: value for name, value in call.arguments.items()})
 
     def content_seen(self, path: str) -> str | None:
         """The newest view of a file that is still to be seen, as far as it was shown."""
@@ -86,6 +96,8 @@ def _turn_of(situation: Situation, of: int) -> Turn | None:
 def _after(step: PlanStep, last: Progress, result: Result) -> Progress:
     """The place after a result: the next step, or the same step in another way."""
     values = {**last.values, **_learned(step, result)}
+    if result.renamed:
+        values[f"{RENAMED}{result.renamed[0]}"] = result.renamed[1]
     here = replace(last, values=values, form="next")
     changes = step.kind in ("create", "edit")
     if result.refused or (changes and result.in_trouble):

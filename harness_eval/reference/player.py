@@ -10,6 +10,7 @@ from harness_eval.reference.moment import moment_of
 from harness_eval.reference.reading import Situation, read_request
 from harness_eval.reference.scripts import Scripts
 from harness_eval.reference.skills import Call, completed, skills_of
+from harness_eval.reference.transcript import read_prompt
 from harness_eval.reference.turns import Turn, decide
 from harness_eval.reference.writing import Utterance, utter
 from harness_eval.types import Json
@@ -27,18 +28,20 @@ class Player:
 
     def reply(self, body: Mapping[str, Json]) -> Utterance:
         """The answer to a chat-completions body, the same for the same body."""
-        situation = read_request(body)
+        return self._answer(read_request(body), required=body.get("tool_choice") == "required")
+
+    def complete(self, body: Mapping[str, Json]) -> Utterance:
+        """The answer to a plain-completions body."""
+        return self._answer(read_prompt(body), required=False)
+
+    def _answer(self, situation: Situation, *, required: bool) -> Utterance:
         script = self.scripts.find(situation.task)
         if script is None:
-            turn = _unknown(situation, required=body.get("tool_choice") == "required")
+            turn = _unknown(situation, required=required)
         else:
             moment = moment_of(situation, script)
             turn = spoilt(decide(moment), moment, self.couplings, self.draw_seed(situation.seed))
         return utter(turn, situation.dialect)
-
-    def complete(self, body: Mapping[str, Json]) -> Utterance:
-        """The answer to a plain-completions body, whose prompt is read as a single user message."""
-        return self.reply({"messages": [{"role": "user", "content": body.get("prompt")}], "seed": body.get("seed")})
 
     def draw_seed(self, trial_seed: int | None) -> int:
         """The seed of a trial's draws: its own, shifted by the server's."""

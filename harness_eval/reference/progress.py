@@ -58,6 +58,11 @@ class Progress:
         return f"{_HEADS[self.form]} {self.step} of {self.of}{how}{inner}"
 
 
+def names_a_place(text: str) -> bool:
+    """Whether the agent says in this text where it is, in a plan of whatever length."""
+    return bool(_LINE.search(text))
+
+
 def newest_progress(texts: Iterable[str], of: int) -> Progress | None:
     """The last place that the last of these texts names, for a plan of that many steps.
 

@@ -17,12 +17,17 @@ _DIALECTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("xml-function", r"<function=", r"<function=\S"),
         ("xml-json", r"<tool_call>", r"<tool_call>"),
         ("fenced-bash", r"```bash", r"^```(?:bash|sh|shell)$"),
+        ("python-code", r"```python", r"^```(?:python|py)$"),
+        ("typescript-code", r"```typescript", r"^```(?:typescript|ts)$"),
         ("json-text", r'\{"tool":', r'\{\s*"tool"\s*:'),
     )
 )
 """Each text dialect: its name, what its example in the system prompt holds, and what a call in a reply holds."""
 
-_SHELL = Offer("bash", "Run a shell command.", (Parameter("command", "The shell command to run."),))
+
+SHELL = Offer("bash", "Run a shell command.", (Parameter("command", "The shell command to run."),))
+"""The one tool where a turn is a bare command."""
+
 _THOUGHT = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
 _SENTINEL = re.compile(r"\becho ['\"]?([A-Z][A-Z0-9_]{7,})\b")
 _SUMMARY_WANTED = re.compile(r"\b(?:write|give|make|produce|create|provide)\b[^.]*\bsummar", re.IGNORECASE)
@@ -49,7 +54,7 @@ class Situation:
     """All that one request says.
 
     `opening` holds what the user said after the task and before the first own message. `dialect` is how calls are
-    written: native, one of the text dialects, or "" where no call can be made.
+    written: native, one of the text dialects, command-line (on the completions wire), or "" where no call can be made.
     """
 
     system: str = ""
@@ -101,7 +106,7 @@ def read_request(body: Mapping[str, Json]) -> Situation:
     situation = Situation(system, seed=body.get("seed"))
     native = native_offers(body.get("tools"))
     situation.dialect = "native" if native else _dialect(system)
-    situation.offers = native or ((_SHELL,) if situation.dialect == "fenced-bash" else described_offers(system))
+    situation.offers = native or ((SHELL,) if situation.dialect == "fenced-bash" else described_offers(system))
     for message in messages:
         _take(situation, message)
     return situation

@@ -24,6 +24,9 @@ _REFUSAL = re.compile(
     r"|no (?:such )?tool|(?:there is|it has) no tool|missing (?:required )?(?:parameter|argument)|the (?:tool|call) )",
     re.IGNORECASE,
 )
+_RENAMED = re.compile(
+    r"parameter ['\"`](?P<old>\w+)['\"`][^\n]*?\b(?:as|use|instead|mean|called)\b[^\n'\"`]*['\"`](?P<new>\w+)['\"`]"
+)
 _CUT = re.compile(
     r"[\[<(][^\]>)\n]*\b(?:truncated|left out|omitted|clipped|elided|not shown)\b[^\]>)\n]*[\]>)]", re.IGNORECASE
 )
@@ -46,6 +49,12 @@ class Result:
         if _EXIT_CODE.search(self.text) or self.failed is False:
             return False
         return bool(self.failed or _REFUSAL.match(self.text))
+
+    @property
+    def renamed(self) -> tuple[str, str] | None:
+        """A parameter's name and the one that should have been used instead, where a refusal says so."""
+        match = _RENAMED.search(self.text) if self.refused else None
+        return (match["old"], match["new"]) if match else None
 
     @property
     def in_trouble(self) -> bool:

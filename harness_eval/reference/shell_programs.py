@@ -10,6 +10,12 @@ _END = "END_OF_FILE"
 _MARKUP = re.compile(r"[<`｜]")
 _STATEFUL = re.compile(r"(?:^|[;&|(]|\s)(?:cd|exit|exec|set|trap|export)\s")
 
+_ESCAPES = (
+    {"\\": "\\\\", "'": "\\'"}
+    | {c: f"\\x{ord(c):02x}" for c in "\n\r\v\f\x1c\x1d\x1e"}
+    | {c: f"\\u{ord(c):04x}" for c in "\x85\u2028\u2029"}
+)
+
 _EDIT = """\
 import pathlib, sys
 file = pathlib.Path({path})
@@ -62,6 +68,14 @@ def make_file(path: str, text: str) -> str:
 def edit_file(path: str, old: str, new: str) -> str:
     """A command that replaces the only occurrence of a text in a file; done twice, it changes nothing more."""
     return _program(_EDIT.format(path=_literal(path), old=_literal(old), new=_literal(new)))
+
+
+def on_one_line(command: str) -> str:
+    """The command without line breaks."""
+    if len(command.splitlines()) < 2:
+        return command.strip()
+    escaped = "".join(_ESCAPES.get(character, character) for character in command)
+    return f"eval $'{escaped}'"
 
 
 def only_matches(command: str, patterns: Iterable[str]) -> str:

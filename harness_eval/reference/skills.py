@@ -92,6 +92,13 @@ def completed(offer: Offer, arguments: Mapping[str, Any], said: str) -> dict[str
     return {**filled, **arguments}
 
 
+def item_key(todo: Skill) -> str:
+    """Under which name an item of a todo list holds its words."""
+    parameter = todo.roles["todo"]
+    listed = re.search(r"\beach item with (\w+)", parameter.description)
+    return next((name for name in parameter.fields if name != "status"), listed[1] if listed else "content")
+
+
 def _understood(offer: Offer) -> Skill:
     roles: dict[str, Parameter] = {}
     for parameter in offer.parameters:

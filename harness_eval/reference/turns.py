@@ -10,7 +10,7 @@ from harness_eval.reference.plan import PlanStep, fill
 from harness_eval.reference.progress import Progress
 from harness_eval.reference.reading import SUMMARY_OPENING
 from harness_eval.reference.shell_programs import only_matches, show_file
-from harness_eval.reference.skills import Call
+from harness_eval.reference.skills import Call, item_key
 from harness_eval.reference.ways import fits, ways_to
 
 Purpose: TypeAlias = Literal["work", "todo", "words", "end"]
@@ -66,7 +66,7 @@ def ways_now(moment: Moment) -> list[Call]:
     kind, wanted = _wanted(moment.step, moment.here)
     content = moment.content_seen(wanted["path"]) if kind == "edit" else None
     ways = ways_to(kind, wanted, moment.skills, said, content)
-    return [way for way in ways if fits(way, moment.situation.dialect)]
+    return [moment.adapted(way) for way in ways if fits(way, moment.situation.dialect)]
 
 
 def _wanted(step: PlanStep, here: Progress) -> tuple[str, dict[str, str]]:
@@ -94,9 +94,10 @@ def end(moment: Moment, trouble: str = "") -> Turn:
 def closing_call(moment: Moment, said: str) -> Call | None:
     """The call that ends the work here; None where an answer without a call does."""
     if skill := moment.skills.get("submit"):
-        return skill.call(said)
+        return moment.adapted(skill.call(said))
     if word := moment.situation.sentinel:
-        return next(iter(ways_to("run", {"command": f"echo {word}"}, moment.skills, said, None)), None)
+        ways = ways_to("run", {"command": f"echo {word}"}, moment.skills, said, None)
+        return moment.adapted(ways[0]) if ways else None
     return None
 
 
@@ -144,12 +145,11 @@ def todo(moment: Moment) -> Turn:
     else:
         items = [(moment.words(step.say), number < here.step) for number, step in enumerate(plan.steps, 1)]
     states = {False: "pending", True: "completed"}
-    listed = [{"content": content, "status": states[done]} for content, done in items]
-    said = f"{replace_form(here).line()}. I keep my list up to date."
     skill = moment.skills["todo"]
-    as_text = skill.roles["todo"].type == "string"
-    value = "\n".join(f"- {i['content']}: {i['status']}" for i in listed) if as_text else listed
-    return Turn("todo", said, "The list shows what is done and what is left.", skill.call(said, todo=value))
+    key = item_key(skill)
+    listed = [{key: content, "status": states[done]} for content, done in items]
+    said = f"{replace_form(here).line()}. I keep my list up to date."
+    return Turn("todo", said, "The list shows what is done and what is left.", skill.call(said, todo=listed))
 
 
 def thinking(moment: Moment) -> str:

@@ -11,7 +11,9 @@ from harness_eval.reference.skills import Call, Skill
 
 Skills = Mapping[str, Skill]
 
-_ENDS_A_CALL = {"xml-function": ("</function>", "</parameter>"), "dsml": ("</｜DSML｜",), "fenced-bash": ("\n```",)}
+_ENDS_A_CALL = {"xml-function": ("</function>", "</parameter>"), "dsml": ("｜DSML｜",)} | dict.fromkeys(
+    ("fenced-bash", "python-code", "typescript-code"), ("```",)
+)
 
 
 def ways_to(kind: str, wanted: Mapping[str, str], skills: Skills, said: str, content: str | None) -> tuple[Call, ...]:

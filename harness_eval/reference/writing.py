@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harness_eval.reference.shell_programs import on_one_line
 from harness_eval.reference.skills import Call
 from harness_eval.reference.turns import Turn
 
@@ -22,11 +23,23 @@ class Utterance:
 
 def utter(turn: Turn, dialect: str) -> Utterance:
     """The turn in a dialect; where no call can be made, its call is left out."""
+    if dialect == "command-line":
+        return Utterance(_command_line(turn), "")
     if turn.call is None or not dialect:
         return Utterance(turn.text, turn.thinking)
     if dialect == "native":
         return Utterance(turn.text, turn.thinking, (turn.call,))
     return Utterance(f"{turn.text}\n\n{_WRITERS[dialect](turn.call)}", turn.thinking)
+
+
+def _command_line(turn: Turn) -> str:
+    """The command with what is said as a comment after it, or the comment alone."""
+    comment = f"# {' '.join(turn.text.split())}"
+    return f"{on_one_line(_only_value(turn.call))} {comment}" if turn.call else comment
+
+
+def _only_value(call: Call) -> str:
+    return str(next(iter(call.arguments.values()), ""))
 
 
 def _json(value: Any) -> str:
@@ -62,7 +75,17 @@ def _dsml(call: Call) -> str:
 
 
 def _fenced_bash(call: Call) -> str:
-    return f"```bash\n{next(iter(call.arguments.values()), '')}\n```"
+    return f"```bash\n{_only_value(call)}\n```"
+
+
+def _python_code(call: Call) -> str:
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    return f"```python\nresult = {call.name}({arguments})\n```"
+
+
+def _typescript_code(call: Call) -> str:
+    values = ", ".join(f"{name}: {_json(value)}" for name, value in call.arguments.items())
+    return f"```typescript\nconst result = await tools.{call.name}({{ {values} }});\n```"
 
 
 _WRITERS: Mapping[str, Callable[[Call], str]] = {
@@ -71,4 +94,6 @@ _WRITERS: Mapping[str, Callable[[Call], str]] = {
     "xml-function": _xml_function,
     "dsml": _dsml,
     "fenced-bash": _fenced_bash,
+    "python-code": _python_code,
+    "typescript-code": _typescript_code,
 }
