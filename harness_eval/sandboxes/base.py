@@ -42,13 +42,15 @@ class BoxSpec:
 class Executed:
     """What a command did. `output` is stdout and stderr as they came, UTF-8 with replacement, bounded in size.
 
-    `full_length` counts the characters of the whole output; `exit_code` is None after a time-out.
+    `full_length` counts the characters of the whole output; `exit_code` is None after a time-out. `held` says that a
+    background process of the command still runs and holds the output open: what it writes from now on is dropped.
     """
 
     output: str
     exit_code: int | None
     timed_out: bool = False
     full_length: int = 0
+    held: bool = False
 
 
 class Sandbox(ABC):
@@ -80,7 +82,8 @@ class Sandbox(ABC):
         """The bytes of a file; relative paths start at `workdir`.
 
         Raises:
-            FileNotFoundError, IsADirectoryError, PermissionError: as the box's user would see them.
+            FileNotFoundError, IsADirectoryError, PermissionError: as the box's user would see them; other OSErrors
+                alike, for instance for a file too large to read, or a full disk on writing.
             SandboxFailure: if the box is broken or gone.
         """
 

@@ -1,0 +1,129 @@
+"""Control groups: limits on memory, processes and processor time that bind a whole box, in version 1 and version 2.
+
+One group per box is made beside or below our own, where we may; its name holds our token, so that the groups of a
+killed run can be told from those of a living one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from harness_eval.sandboxes import owner
+from harness_eval.sandboxes.base import BoxLimits
+
+_MOUNT = Path("/sys/fs/cgroup")
+_PREFIX = "harness-eval-"
+_PERIOD = 100_000  # microseconds in which a box may use its share of processor time
+
+
+@dataclass(frozen=True, slots=True)
+class Parents:
+    """The folders in which groups can be made, by controller; in version 2 one folder serves all."""
+
+    unified: bool
+    folders: dict[str, Path]
+
+
+def parents(mount: Path = _MOUNT, membership: Path = Path("/proc/self/cgroup")) -> Parents | None:
+    """Where groups with limits on memory and processes can be made, or None if nowhere."""
+    try:
+        lines = [line.split(":", 2) for line in membership.read_text().splitlines()]
+    except OSError:
+        return None
+    own = {controller: path for _, names, path in lines for controller in names.split(",")}
+    if (mount / "cgroup.controllers").exists():
+        return _unified(mount, own.get("", "/"))
+    found = {}
+    for controller in ("memory", "pids", "cpu"):
+        top = mount / controller
+        place = top / own.get(controller, "/").lstrip("/")
+        place = place if place.is_dir() else top  # within a container the path may be the one outside
+        if os.access(place / "cgroup.procs", os.W_OK) and os.access(place, os.W_OK):
+            found[controller] = place
+    return Parents(False, found) if {"memory", "pids"} <= found.keys() else None
+
+
+def _unified(mount: Path, own: str) -> Parents | None:
+    """The nearest group above our own whose children get the controllers and into which we may write."""
+    place = mount / own.lstrip("/")
+    for folder in (place, *place.parents):
+        try:
+            offered = (folder / "cgroup.subtree_control").read_text().split()
+        except OSError:
+            offered = []
+        if {"memory", "pids"} <= set(offered) and os.access(folder / "cgroup.procs", os.W_OK):
+            return Parents(True, {name: folder for name in offered if name in ("memory", "pids", "cpu")})
+        if folder == mount:
+            return None
+    return None
+
+
+class Group:
+    """The control group of one box; memory is for the box's programs and files together."""
+
+    def __init__(self, place: Parents, name: str, limits: BoxLimits) -> None:
+        self._name = f"{_PREFIX}{owner.token()}-{name}"
+        self._parents = place.folders
+        memory = (limits.memory_mb + limits.disk_mb) << 20
+        share = max(1000, int(limits.cpus * _PERIOD))
+        if place.unified:
+            self._values = {
+                "memory": {"memory.max": str(memory), "memory.swap.max": "0"},
+                "pids": {"pids.max": str(limits.pids)},
+                "cpu": {"cpu.max": f"{share} {_PERIOD}"},
+            }
+        else:
+            self._values = {
+                "memory": {"memory.limit_in_bytes": str(memory), "memory.memsw.limit_in_bytes": str(memory)},
+                "pids": {"pids.max": str(limits.pids)},
+                "cpu": {"cpu.cfs_period_us": str(_PERIOD), "cpu.cfs_quota_us": str(share)},
+            }
+
+    @property
+    def folders(self) -> set[Path]:
+        """Where it lies: one folder in version 2, one for each controller in version 1."""
+        return {parent / self._name for parent in self._parents.values()}
+
+    def make(self) -> None:
+        """Make it; an OSError if the kernel refuses."""
+        for folder in self.folders:
+            folder.mkdir()
+        for controller, parent in self._parents.items():
+            for file, value in self._values[controller].items():
+                if (parent / self._name / file).exists():  # a kernel without swap accounting lacks those files
+                    (parent / self._name / file).write_text(value)
+
+    def add(self, pid: int) -> None:
+        """Put a process into the group; what it starts from now on is in it too."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    async def remove(self) -> None:
+        """Remove the group of a box whose processes have ended; one that is still busy is left to the next sweep."""
+        for folder in self.folders:
+            for _ in range(50):
+                try:
+                    folder.rmdir()
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    await anyio.sleep(0.01)  # the kernel has not yet let go of the last process
+                else:
+                    break
+
+
+def sweep(place: Parents) -> int:
+    """Remove the groups that killed runs left; their number."""
+    count = 0
+    for folder in {path for parent in place.folders.values() for path in parent.glob(f"{_PREFIX}*")}:
+        if owner.gone(folder.name.removeprefix(_PREFIX).rpartition("-")[0]):
+            try:
+                folder.rmdir()
+                count += 1
+            except OSError:
+                continue
+    return count

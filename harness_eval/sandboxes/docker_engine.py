@@ -1,0 +1,41 @@
+"""The way to a Docker engine."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from harness_eval.errors import SandboxFailure
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+_TIMEOUT = 120  # seconds in which the engine must answer; it may be busy with many boxes
+
+
+def connect() -> DockerClient:
+    """A client of the engine; a DockerException if none answers."""
+    import docker  # lazy: slow import
+
+    return docker.from_env(timeout=_TIMEOUT)
+
+
+@contextmanager
+def engine() -> Iterator[None]:
+    """Turn what the engine, or the way to it, raises into a SandboxFailure."""
+    from docker.errors import DockerException  # lazy: slow import
+
+    try:
+        yield
+    except (DockerException, OSError) as error:
+        raise SandboxFailure(f"the Docker engine: {error}") from error
+
+
+def taken(stream: Any) -> socket.socket:
+    """The socket under an attached stream, non-blocking and ours: the response would close its own when collected."""
+    sock: socket.socket = stream._sock.dup()
+    stream._response.close()
+    sock.setblocking(False)
+    return sock

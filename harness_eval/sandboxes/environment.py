@@ -1,0 +1,55 @@
+"""Setting up a task's environment in a box that is made from no image of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from harness_eval.errors import TaskFailure
+from harness_eval.sandboxes.base import BoxSpec, Sandbox
+
+LOGS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")  # folders that every box has
+_TAIL = 2000  # characters of a program's last output that go into a failure
+_ON_ANY_BASE = re.compile(r"(?im)^\s*FROM\s+\$\{?BASE\b")
+
+
+def find_dockerfile(spec: BoxSpec) -> Path | None:
+    """The environment's Dockerfile, if it has one."""
+    path = spec.environment / "Dockerfile" if spec.environment else None
+    return path if path and path.is_file() else None
+
+
+def require_no_image(spec: BoxSpec, kind: str) -> None:
+    """Refuse what only a container can be: a prebuilt image, or a Dockerfile that is not written for any base image.
+
+    Raises:
+        TaskFailure: it needs the docker sandbox.
+    """
+    if spec.image is not None:
+        raise TaskFailure(f"{spec.name} needs the image {spec.image}: use the docker sandbox, not {kind}")
+    dockerfile = find_dockerfile(spec)
+    if dockerfile and not _ON_ANY_BASE.search(dockerfile.read_text(encoding="utf-8")):
+        raise TaskFailure(f"{spec.name} is built on an image of its own: use the docker sandbox, not {kind}")
+
+
+async def prepare(box: Sandbox, spec: BoxSpec) -> None:
+    """Copy `files/` into the working directory, then run `setup.sh` in it as the box's user, where they exist.
+
+    Raises:
+        TaskFailure: `setup.sh` failed; with its last output.
+    """
+    if spec.environment is None:
+        return
+    files, script = spec.environment / "files", spec.environment / "setup.sh"
+    if files.is_dir():
+        await box.upload(files, spec.workdir)
+    if script.is_file():
+        await _set_up(box, spec, script.read_text(encoding="utf-8"))
+
+
+async def _set_up(box: Sandbox, spec: BoxSpec, script: str) -> None:
+    # As a file the script would stay in the box and tell the agent how the task was made.
+    ran = await box.run(script, timeout=spec.build_timeout)
+    if ran.exit_code != 0:
+        ended = f"took longer than {spec.build_timeout:g} s" if ran.timed_out else f"ended with {ran.exit_code}"
+        raise TaskFailure(f"{spec.name}: environment/setup.sh {ended}; last output: {ran.output[-_TAIL:].strip()}")

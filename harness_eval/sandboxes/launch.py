@@ -1,0 +1,75 @@
+"""Starting the process of a box and ending it for sure."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+
+from harness_eval.errors import SandboxFailure
+from harness_eval.sandboxes.box import Channel
+
+STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PATIENCE = 10.0  # seconds that a box may take to end once its connection is closed
+
+
+def clean_environment(home: str, extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment of commands: nothing of the host's."""
+    return {"PATH": STANDARD_PATH, "HOME": home, "LANG": "C.UTF-8", "TERM": "dumb", **extra}
+
+
+@asynccontextmanager
+async def launched(
+    arguments: Sequence[str], env: Mapping[str, str], cwd: str
+) -> AsyncIterator[tuple[Channel, subprocess.Popen[bytes]]]:
+    """A process whose standard streams are one socket, and the channel to it; leaving waits until it has ended.
+
+    The process is in a session of its own, so that Ctrl-C reaches us alone and we decide what ends when.
+
+    Raises:
+        SandboxFailure: it cannot be started.
+    """
+    try:
+        process, sock = _spawn(arguments, env, cwd)
+    except OSError as error:
+        raise SandboxFailure(f"no box could be started: {error}") from error
+    channel = Channel(sock)
+    try:
+        yield channel, process
+    finally:
+        with anyio.CancelScope(shield=True):
+            channel.close()
+            await _ended(process)
+
+
+def _spawn(arguments: Sequence[str], env: Mapping[str, str], cwd: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            end = theirs.fileno()
+            process = subprocess.Popen(
+                arguments, stdin=end, stdout=end, stderr=end, env=dict(env), cwd=cwd, start_new_session=True
+            )
+    except OSError:
+        ours.close()
+        raise
+    ours.setblocking(False)
+    return process, ours
+
+
+async def _ended(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that was told to end, without a thread; kill it when it takes too long."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        with anyio.move_on_after(_PATIENCE):
+            await anyio.wait_readable(descriptor)
+        if process.poll() is None:
+            process.kill()
+            await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
+    process.wait()

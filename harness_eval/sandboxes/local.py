@@ -1,0 +1,109 @@
+"""Commands run as ourselves in a temporary folder: quick, and no protection at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from signal import SIGKILL
+
+import anyio
+from anyio import to_thread
+
+from harness_eval.errors import SandboxFailure
+from harness_eval.sandboxes import inside, owner
+from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
+from harness_eval.sandboxes.box import SupervisedBox
+from harness_eval.sandboxes.environment import LOGS, prepare, require_no_image
+from harness_eval.sandboxes.launch import clean_environment, launched
+
+_PREFIX = "harness-eval-"
+
+
+class LocalProvider(SandboxProvider):
+    """Temporary folders on this machine."""
+
+    name = "local"
+    promises = (
+        "limits time and output and cleans up after itself; commands run as you, can read, change and send away all "
+        "that you can, and have no limit on memory, processes, disk or network"
+    )
+
+    def __init__(self) -> None:
+        self._swept = False
+
+    def unavailable(self) -> str | None:
+        """Why this kind cannot be used here, or None."""
+        if sys.platform != "linux":
+            return "it needs Linux"
+        return None if shutil.which("bash") else "bash is not installed"
+
+    @asynccontextmanager
+    async def open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
+        """A fresh folder; see `SandboxProvider.open`."""
+        require_no_image(spec, self.name)
+        if not self._swept:
+            self._swept = True
+            await to_thread.run_sync(sweep)
+        root = _make_root(spec)
+        env = clean_environment(str(root / "home"), {"TMPDIR": str(root / "tmp"), **spec.env})
+        program = inside.command_line(sys.executable, adopt=1)
+        process: subprocess.Popen[bytes] | None = None
+        try:
+            async with launched(program, env, f"{root}{spec.workdir}") as (channel, process):
+                box = SupervisedBox(channel, spec.workdir, str(root))
+                await box.start()
+                await prepare(box, spec)
+                yield box
+        finally:
+            with anyio.CancelScope(shield=True):
+                if process and process.returncode != 0:  # it was killed, so what it started may still run
+                    await to_thread.run_sync(_kill_stragglers, root)
+                await to_thread.run_sync(_remove, root)
+
+
+def _make_root(spec: BoxSpec) -> Path:
+    try:
+        root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{owner.token()}-")).resolve()
+        for name in (spec.workdir, *LOGS, "/home", "/tmp"):  # noqa: S108  (below root)
+            (root / name.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SandboxFailure(f"no folder for a box could be made: {error}") from error
+    return root
+
+
+def _remove(root: Path) -> None:
+    """Remove a folder with all that is in it; folders that a command has closed even to us are opened first."""
+    for folder, names, _ in os.walk(root):
+        for path in (Path(folder, name) for name in names):
+            if not path.is_symlink():
+                path.chmod(0o700)
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def _kill_stragglers(root: Path) -> None:
+    """Kill every process whose environment names this folder."""
+    mark = os.fsencode(root)
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in environment.read_bytes():
+                os.kill(int(environment.parent.name), SIGKILL)
+        except OSError:
+            continue  # another user's, or ended while we looked
+
+
+def sweep() -> int:
+    """Remove what killed runs left: their folders, and processes that belong to these; the number of folders."""
+    count = 0
+    for root in Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*"):
+        token = root.name.removeprefix(_PREFIX).rpartition("-")[0]
+        if root.lstat().st_uid == os.getuid() and owner.gone(token):
+            _kill_stragglers(root)
+            _remove(root)
+            count += 1
+    return count

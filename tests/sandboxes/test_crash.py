@@ -1,0 +1,140 @@
+"""A run that is killed leaves nothing: what does not die with it is swept when the next one starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness_eval.sandboxes import cgroup, local, owner
+from harness_eval.sandboxes.base import BoxSpec
+from harness_eval.sandboxes.docker import reap
+from tests.sandboxes.conftest import BASE_IMAGE, KINDS, make
+
+pytestmark = pytest.mark.anyio
+
+_PROGRAM = """
+import sys, anyio
+from harness_eval.sandboxes import provider
+from harness_eval.sandboxes.base import BoxSpec
+
+async def main():
+    kind, mark, *base = sys.argv[1:]
+    options = {"base_image": base[0]} if base else {}
+    async with provider(kind, **options).open(BoxSpec("crash")) as box:
+        await box.run(f"(setsid sleep {mark} &); sleep {mark} & touch file")
+        print("ready", flush=True)
+        await box.run(f"sleep {mark}", timeout=600)
+
+anyio.run(main)
+"""
+
+
+def _killed(kind: str, mark: str, folder: Path) -> int:
+    """The process id of a run that was killed while a command and a service ran in its box."""
+    base = [BASE_IMAGE] if kind == "docker" else []
+    program = [sys.executable, "-c", _PROGRAM, kind, mark, *base]
+    env = {**os.environ, "TMPDIR": str(folder)}
+    with subprocess.Popen(program, stdout=subprocess.PIPE, env=env, cwd=Path(__file__).parents[2]) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"ready\n"
+        run.kill()
+    return run.pid
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("it did not happen within 20 s")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_run_leaves_no_process(kind: str, tmp_path: Path, seen: Callable[..., list[str]]) -> None:
+    make(kind)
+    mark = f"312{len(kind)}"  # a different one for each kind
+    _killed(kind, mark, tmp_path)
+    _until(lambda: not [line for line in seen(f"sleep {mark}") if "python" not in line])
+
+
+def test_the_next_run_removes_the_folder_of_a_killed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _killed("local", "31231", tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert len(list(tmp_path.glob("harness-eval-*/app/file"))) == 1
+    assert local.sweep() == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_sweep_kills_what_outlived_both_the_run_and_its_supervisor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / f"harness-eval-{owner.token().rpartition('.')[0]}.1-x"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with subprocess.Popen(["sleep", "31232"], env={"TMPDIR": str(folder)}) as straggler:
+        assert local.sweep() == 1
+    assert straggler.returncode == -9
+
+
+def test_the_sweep_leaves_the_folders_of_the_living_and_of_strangers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = [f"harness-eval-{owner.token()}-mine", "harness-eval-0123456789ab.1.1.1-elsewhere", "harness-eval-notes"]
+    for name in kept:
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert local.sweep() == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+
+
+@pytest.mark.bubblewrap
+def test_the_control_groups_of_a_killed_run_are_removed(tmp_path: Path) -> None:
+    place = cgroup.parents()
+    if place is None:
+        pytest.skip("no control group can be made here")
+    pid = _killed("bubblewrap", "31233", tmp_path)
+
+    def groups() -> list[Path]:
+        return [group for folder in place.folders.values() for group in folder.glob(f"harness-eval-*.{pid}.*")]
+
+    assert groups()
+    _until(lambda: bool(cgroup.sweep(place)) or not groups())
+    _until(lambda: not cgroup.sweep(place) and not groups())
+
+
+def _docker(*words: str) -> list[str]:
+    return subprocess.check_output(["docker", *words], text=True).split()
+
+
+def _labelled(token: str) -> str:
+    labels = ("--label", "harness-eval=1", "--label", f"harness-eval.owner={token}")
+    return _docker("run", "--detach", *labels, BASE_IMAGE, "sleep", "99")[0]
+
+
+@pytest.mark.docker
+async def test_containers_of_dead_owners_are_reaped_and_others_stay() -> None:
+    boxes = make("docker")
+    dead, stranger = _labelled(f"{owner.token().rpartition('.')[0]}.1"), _labelled("0123456789ab.1.1.1")
+    try:
+        async with boxes.open(BoxSpec("living")) as box:  # opening the first box reaps
+            left = _docker("ps", "--all", "--quiet", "--no-trunc")
+            assert (dead in left, stranger in left) == (False, True)
+            assert await reap() == 0
+            assert (await box.run("echo alive")).output == "alive\n"
+    finally:
+        _docker("rm", "--force", stranger)
+
+
+@pytest.mark.docker
+def test_a_killed_run_leaves_no_container(tmp_path: Path) -> None:
+    make("docker")
+    pid = _killed("docker", "31234", tmp_path)
+
+    shown = ("ps", "--all", "--format", '{{.Label "harness-eval.owner"}}')
+    _until(lambda: not [token for token in _docker(*shown) if f".{pid}." in token])
