@@ -1,0 +1,78 @@
+"""The content of a report as plain JSON: what report.json holds, and all that the other forms are made from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness_eval import __version__
+from harness_eval.errors import ConfigError
+from harness_eval.report.method import METHOD
+from harness_eval.report.recorded import Recorded, read
+from harness_eval.report.section import section
+from harness_eval.types import Json
+
+_SETTINGS = ("design", "family", "repeats", "canonical_repeats", "sandbox", "limits")
+
+
+def build(folder: Path) -> dict[str, Json]:
+    """The content of report.json for a run's folder.
+
+    With several endpoints `by_endpoint` holds the figures of each; at the top level stand those of the first, but
+    `trials`, `lost` and `incomplete` of the whole run. `remarks` are the notes that concern no single endpoint.
+
+    Raises:
+        ConfigError: if the folder holds no readable study.json, or one without endpoints or harnesses.
+    """
+    recorded = read(folder)
+    for kind in ("endpoints", "harnesses"):
+        if not recorded.named(kind):
+            raise ConfigError(f"{folder}: study.json names no {kind}")
+    sections = [section(recorded, endpoint) for endpoint in recorded.named("endpoints")]
+    remarks = _remarks(recorded)
+    data = {**_study(recorded), **sections[0], "remarks": remarks, "notes": [*remarks, *sections[0]["notes"]]}
+    if len(sections) > 1:
+        data |= _whole_run(sections) | {"by_endpoint": sections}
+    return data
+
+
+def _whole_run(sections: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    trials: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    for one in sections:
+        trials.update(one["trials"])
+        lost.update(one["lost"])
+    return {"trials": dict(trials), "lost": dict(lost), "incomplete": any(one["incomplete"] for one in sections)}
+
+
+def sections_of(data: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    """One mapping an endpoint: those of `by_endpoint`, or the content itself."""
+    return list(data.get("by_endpoint") or [data])
+
+
+def _study(recorded: Recorded) -> dict[str, Json]:
+    study = recorded.study
+    return {
+        "name": study.get("name") or "unnamed study",
+        "created": study.get("created"),
+        "seed": study.get("seed"),
+        "versions": dict(study.get("versions") or {}),
+        "reported_by": f"harness-eval {__version__}",
+        **{key: study.get(key) for key in _SETTINGS},
+        "suites": sorted({str(task.get("suite")) for task in recorded.named("tasks") if task.get("suite")}),
+        "canonical_harness": study.get("canonical"),
+        "unsupported": [
+            {"harness": entry.get("harness"), "reason": entry.get("reason")} for entry in study.get("unsupported") or ()
+        ],
+        "n_family": len(recorded.named("harnesses")) + len(study.get("unsupported") or ()),
+        "method": [{"what": what, "how": how} for what, how in METHOD.items()],
+    }
+
+
+def _remarks(recorded: Recorded) -> list[str]:
+    remarks = [str(note) for note in recorded.study.get("notes") or ()]
+    if recorded.strangers:
+        number = recorded.strangers
+        remarks.append(f"{number} recorded trials belong to no task, harness or endpoint of this study: left out.")
+    return remarks

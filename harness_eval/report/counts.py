@@ -1,0 +1,96 @@
+"""What recorded trials add up to without any inference: losses, stop reasons, labels, exposure, the table of cells."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from harness_eval.report.recorded import Outcome
+from harness_eval.types import Json
+
+_MESSAGES_SHOWN = 10
+
+
+def arrays(outcomes: Iterable[Outcome], tasks: Sequence[str], harnesses: Sequence[str]) -> tuple[Any, Any]:
+    """Scores (0..1) and validity as arrays of shape (tasks, harnesses, repeats).
+
+    A lost trial is 0 and not valid; NaN marks what was never planned or has not been run yet.
+    """
+    import numpy  # lazy: slow import
+
+    row = {name: place for place, name in enumerate(tasks)}
+    column = {name: place for place, name in enumerate(harnesses)}
+    placed = [outcome for outcome in outcomes if outcome.harness in column]
+    repeats = 1 + max((outcome.repeat for outcome in placed), default=0)
+    score = numpy.full((len(tasks), len(harnesses), repeats), numpy.nan)
+    for outcome in placed:
+        score[row[outcome.task], column[outcome.harness], outcome.repeat] = outcome.score or 0.0
+    valid = numpy.zeros(score.shape, dtype=bool)
+    for outcome in placed:
+        valid[row[outcome.task], column[outcome.harness], outcome.repeat] = outcome.score is not None
+    return score, valid
+
+
+def cells(score: Any, valid: Any) -> list[list[float | None]]:
+    """Mean score of each harness (outer) on each task (inner), to three decimals; None without a verdict."""
+    judged = valid.sum(axis=2)
+    total = (score * valid).sum(axis=2, where=valid)
+    return [
+        [round(float(total[t, h] / judged[t, h]), 3) if judged[t, h] else None for t in range(judged.shape[0])]
+        for h in range(judged.shape[1])
+    ]
+
+
+def losses(outcomes: Iterable[Outcome]) -> tuple[dict[str, int], list[dict[str, Json]]]:
+    """Lost trials by owner, and the most frequent messages, each with its owner, count and harnesses."""
+    met: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.score is None:
+            met[outcome.owner, outcome.message].append(outcome.harness)
+    owners: Counter[str] = Counter()
+    for (owner, _), names in met.items():
+        owners[owner] += len(names)
+    frequent = sorted(met.items(), key=lambda item: (-len(item[1]), item[0]))
+    messages = [
+        {"owner": owner, "message": message, "count": len(names), "harnesses": sorted(set(names))}
+        for (owner, message), names in frequent[:_MESSAGES_SHOWN]
+    ]
+    return dict(owners.most_common()), messages
+
+
+def by_harness(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Json]]:
+    """The tally of each harness that has results."""
+    groups: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        groups[outcome.harness].append(outcome)
+    return {name: tally(group) for name, group in groups.items()}
+
+
+def tally(group: Sequence[Outcome]) -> dict[str, Json]:
+    """Counts of one group of trials; labels are counted once a trial. `cost` is None unless every trial was priced."""
+    judged = [outcome for outcome in group if outcome.score is not None]
+    prices = [outcome.cost for outcome in group if outcome.cost is not None]
+    return {
+        "judged": len(judged),
+        "lost": len(group) - len(judged),
+        "lost_by_owner": losses(group)[0],
+        "stops": dict(Counter(outcome.stop for outcome in judged).most_common()),
+        "labels": dict(Counter(label for outcome in judged for label in set(outcome.labels)).most_common()),
+        "tokens": sum(outcome.tokens for outcome in group),
+        "seconds": round(sum(outcome.seconds for outcome in group), 1),
+        "cost": sum(prices) if group and len(prices) == len(group) else None,
+    }
+
+
+def exposure(outcomes: Iterable[Outcome], levels: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], float]:
+    """Share of the judged trials with a level (axis, label) in which its axis acted; no entry without such trials."""
+    seen: Counter[tuple[str, str]] = Counter()
+    acted: Counter[tuple[str, str]] = Counter()
+    for outcome in outcomes:
+        if outcome.score is None:
+            continue
+        for level in levels[outcome.harness].items():
+            seen[level] += 1
+            acted[level] += level[0] in outcome.acted
+    return {level: acted[level] / number for level, number in seen.items()}

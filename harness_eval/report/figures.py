@@ -1,0 +1,154 @@
+"""The drawings of a report: inline SVG that takes its colours and its font from the page around it.
+
+Colours are drawn as placeholders and then replaced by the page's CSS variables, so that one drawing serves light, dark
+and print. Every drawing is decorated with a description; its numbers stand in a table beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness_eval.report.wording import one_line
+
+# Placeholder -> CSS variable. The values only have to be unique and unlikely.
+_COLOURS = ("ink", "muted", "rule", "mark", "good", "bad")
+INK, MUTED, RULE, MARK, GOOD, BAD = (f"#{place:02x}0203" for place in range(1, 1 + len(_COLOURS)))
+_VARIABLES = {f"#{place:02x}0203": f"var(--{name})" for place, name in enumerate(_COLOURS, start=1)}
+SOLVED, UNSOLVED = (91, 141, 184), (200, 90, 60)  # red, green, blue
+_SETTINGS = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "report",
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "text.parse_math": False,
+}
+_ROW_INCHES = 0.27
+_FOOT_INCHES = 0.45
+_LABEL_LENGTH = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a forest plot: a label, an estimate with its interval (same unit as the axis), and a colour."""
+
+    label: str
+    estimate: float
+    low: float | None
+    high: float | None
+    colour: str = INK
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The horizontal axis: its caption, its range, and the value at which a reference line stands (None: no line)."""
+
+    caption: str
+    low: float
+    high: float
+    reference: float | None = None
+
+
+def forest(name: str, rows: Sequence[Row], scale: Scale, *, narrow: bool = False) -> str:
+    """Points with intervals, one row each from top to bottom, as inline SVG (class `figure`).
+
+    `name` makes the element ids unique within a page. The narrow form writes each label above its interval, so that it
+    can be read at the width of a telephone.
+    """
+    from matplotlib import rc_context  # lazy: slow import
+    from matplotlib.backends.backend_svg import FigureCanvasSVG  # lazy: slow import
+    from matplotlib.figure import Figure  # lazy: slow import
+
+    width, pitch = (3.5, 1.75 * _ROW_INCHES) if narrow else (8.6, _ROW_INCHES)
+    height = len(rows) * pitch + _FOOT_INCHES
+    gutter = 0.02 if narrow else 2.75 / width
+    with rc_context(_SETTINGS):
+        figure = Figure(figsize=(width, height))
+        FigureCanvasSVG(figure)
+        axes = figure.add_axes((gutter, _FOOT_INCHES / height, 0.97 - gutter, 1 - _FOOT_INCHES / height))
+        _frame(axes, scale, len(rows))
+        for place, row in enumerate(rows):
+            _draw(axes, place, row)
+            _label(axes, place, row, above=narrow)
+        return _inline(figure, f"{name}-narrow" if narrow else name)
+
+
+def _frame(axes: Any, scale: Scale, count: int) -> None:
+    axes.set_facecolor("none")
+    axes.set_xlim(scale.low, scale.high)
+    axes.set_ylim(count - 0.4, -0.7)
+    axes.set_yticks([])
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(RULE)
+    axes.tick_params(axis="x", colors=MUTED, length=3, width=0.8, labelsize=8)
+    axes.set_xlabel(scale.caption, color=MUTED, fontsize=8)
+    axes.xaxis.grid(visible=True, color=RULE, linewidth=0.6)
+    axes.set_axisbelow(True)
+    if scale.reference is not None:
+        axes.axvline(scale.reference, color=MARK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+
+
+def _draw(axes: Any, place: int, row: Row) -> None:
+    if row.low is not None and row.high is not None:
+        ends = [row.low, row.high]
+        axes.plot(ends, [place] * 2, color=row.colour, linewidth=1.6, solid_capstyle="round", clip_on=False)
+    axes.plot([row.estimate], [place], "o", color=row.colour, markersize=5.2, clip_on=False)
+
+
+def _label(axes: Any, place: int, row: Row, *, above: bool) -> None:
+    if above:
+        at, offset, align = (0.0, place - 0.42), (0, 0), "left"
+    else:
+        at, offset, align = (0.0, float(place)), (-8, 0), "right"
+    axes.annotate(
+        one_line(row.label, _LABEL_LENGTH),
+        at,
+        xytext=offset,
+        xycoords=axes.get_yaxis_transform(),
+        textcoords="offset points",
+        ha=align,
+        va="center",
+        color=row.colour,
+        annotation_clip=False,
+    )
+
+
+def _inline(figure: Any, name: str) -> str:
+    """The figure as an SVG element for an HTML page: no prolog, no namespaces, ids of its own, colours of the page."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*|<style[^>]*>.*?</style>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"font-family: [^;\"]*;? ?", "", text)
+    text = text.replace("xlink:href", "href").replace(' id="', f' id="{name}-')
+    text = text.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
+    for placeholder, variable in _VARIABLES.items():
+        text = text.replace(placeholder, variable)
+    view = re.search(r'viewBox="([^"]+)"', text)
+    body = text[text.index(">") + 1 :].strip()
+    box = view.group(1) if view else "0 0 1 1"
+    return f'<svg class="figure" viewBox="{box}" aria-hidden="true" focusable="false">{body}'
+
+
+def heat_map(values: Sequence[Sequence[float | None]]) -> str:
+    """A picture with one pixel a cell, rows as given, as the text of a data address; cells without a value are clear.
+
+    Values are scores 0..1, coloured from `UNSOLVED` to `SOLVED` (told apart by every kind of colour vision).
+    """
+    import numpy  # lazy: slow import
+    from matplotlib.image import imsave  # lazy: slow import
+
+    score = numpy.array([[numpy.nan if value is None else value for value in row] for row in values], dtype=float)
+    known = ~numpy.isnan(score)
+    share = numpy.where(known, score, 0.0)[..., None]
+    colours = (1 - share) * numpy.array(UNSOLVED) + share * numpy.array(SOLVED)
+    pixels = numpy.concatenate([colours, 255.0 * known[..., None]], axis=2).round().astype(numpy.uint8)
+    buffer = io.BytesIO()
+    imsave(buffer, pixels, format="png")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

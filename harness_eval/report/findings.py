@@ -1,0 +1,264 @@
+"""The findings of one endpoint in plain words, and the figures that lead, in the order in which they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT
+from harness_eval.report.wording import (
+    NOT_EXERCISED,
+    SCRIPTED,
+    UNKNOWN,
+    count,
+    difference,
+    interval,
+    one_line,
+    p_value,
+    percent,
+    points,
+    share,
+)
+from harness_eval.types import Json
+
+_SET_SHOWN = 3
+
+Section = Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One leading figure: its name, its value and interval in words, and what it means."""
+
+    name: str
+    value: str
+    interval: str
+    meaning: str
+
+
+def title(section: Section) -> str:
+    """The endpoint and its model; says so when no language model answers."""
+    endpoint = section["endpoint"]
+    name = endpoint["name"] if endpoint["model"] == endpoint["name"] else f"{endpoint['model']} at {endpoint['name']}"
+    return f"{one_line(name)} ({SCRIPTED})" if endpoint["scripted"] else one_line(name)
+
+
+def headlines(section: Section, data: Section) -> list[Headline]:
+    """WORST, MEAN, SPREAD, GAP, FLOOR, CANONICAL, each with its interval."""
+    tested = count(section["n_harnesses"], "tested harness")
+    floor = section["floor"]["estimate"]
+    canonical = data["canonical_harness"]
+    spread = section["spread"]
+    reliability = section["reliability"]
+    ranking = "" if reliability is None else f"; ranking reliability {reliability:.2f}"
+    return [
+        _rate("WORST", section["worst"], worst_phrase(section)),
+        _rate("MEAN", section["mean"], f"over {tested}"),
+        _points("SPREAD", spread, f"standard deviation between harnesses, net of noise{ranking}"),
+        _points("GAP", section["gap"], "canonical minus WORST"),
+        Headline(
+            "FLOOR",
+            UNKNOWN if floor is None else f"≥ {percent(floor)}",
+            "" if floor is None else "one-sided 95 %",
+            "every tested harness, free of any model",
+        ),
+        _rate("CANONICAL", section["canonical"], one_line(canonical) if canonical else "no canonical harness"),
+    ]
+
+
+def _rate(name: str, figures: Section, meaning: str) -> Headline:
+    known = figures["estimate"] is not None
+    return Headline(name, percent(figures["estimate"]), interval(figures) if known else "", meaning)
+
+
+def _points(name: str, figures: Section, meaning: str) -> Headline:
+    known = figures["estimate"] is not None
+    return Headline(name, points(figures["estimate"]), interval(figures) if known else "", meaning)
+
+
+def secondary(section: Section) -> list[tuple[str, str]]:
+    """The further summaries, each in words."""
+    quantiles, pass_k = section["quantiles"], section["pass_k"]
+    rows = [
+        ("WORST@8", share(section["worst_at_8"]) + ", the expected minimum of 8 harnesses of this set"),
+        ("CVaR10", share(section["cvar10"]) + ", the mean of the lowest tenth of harnesses"),
+        ("Quantiles", "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))),
+    ]
+    for k, chance in pass_k.items():
+        if int(k) > 1:
+            rows.append((f"pass^{k}", share(chance) + f", the chance that {k} different harnesses all pass a task"))
+    every, none = percent(section["solved_by_all"]), percent(section["solved_by_none"])
+    rows.append(("These tasks", f"solved under every harness {every}, under none {none} (of the tasks of this suite)"))
+    raw = section["raw_min"]
+    bias = "" if raw["bias"] is None else f", by about {points(abs(raw['bias']))}"
+    rows.append(("Raw minimum", f"{percent(raw['estimate'])} ({raw['label']}{bias})"))
+    return rows
+
+
+def worst_phrase(section: Section) -> str:
+    """Which harness is the worst, as far as it can be told."""
+    worst, tested = section["worst"], section["n_harnesses"]
+    members = worst["set"]
+    if not members:
+        return "cannot be told"
+    if worst["harness"]:
+        return one_line(worst["harness"])
+    if len(members) == tested:
+        return f"one of {tested}: any harness may be it"
+    more = f" and {len(members) - _SET_SHOWN} more" if len(members) > _SET_SHOWN else ""
+    return f"one of {len(members)}: {', '.join(one_line(name) for name in members[:_SET_SHOWN])}{more}"
+
+
+def sentences(section: Section, data: Section) -> list[str]:
+    """The verdict in one to four plain sentences."""
+    if not section["trials"]["judged"]:
+        return ["No trial has a verdict, so nothing can be said yet."]
+    told = [_level(section), *_cause(section)]
+    if data["unsupported"]:
+        told.append(unsupported_phrase(data) + ".")
+    if section["low_precision"]:
+        told.append(f"Low precision: {count(section['n_tasks'], 'task')}, fewer than 50, so verdicts stay unclear.")
+    return told
+
+
+def _level(section: Section) -> str:
+    worst, gap = section["worst"], section["gap"]
+    tested = count(section["n_harnesses"], "harness")
+    if worst["estimate"] is None:
+        return f"The worst of {tested} cannot be estimated from these trials; the mean is {share(section['mean'])}."
+    who = "the scripted agent" if section["endpoint"]["scripted"] else "the model"
+    said = f"Under the worst of {tested} {who} scores {share(worst)}"
+    if gap["estimate"] is not None:
+        said += f", {difference(gap)} below the canonical harness"
+    if not differ(section):
+        p_equal = p_value(section["spread"]["p_equal"])
+        return f"No difference between harnesses stands out from noise (p {p_equal}). {said}."
+    return f"{said}. The worst is {worst_phrase(section)}."
+
+
+def differ(section: Section) -> bool:
+    """Whether the test of equal harnesses leaves room for a difference; an unknown one does."""
+    p_equal = section["spread"].get("p_equal")
+    return p_equal is None or p_equal < SIGNIFICANT
+
+
+def _cause(section: Section) -> list[str]:
+    """The level that costs most, if any stands out from noise."""
+    levels = [
+        row
+        for row in section["axes"]
+        if row["effect"] is not None and row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
+    ]
+    drops = [row for row in levels if row["effect"] < 0]
+    if not drops:
+        sought = differ(section) and any(row["effect"] is not None for row in section["axes"])
+        return ["No single level of an axis stands out as the cause."] if sought else []
+    worst = drops[0]
+    shares = {one["axis"]: one["share"] for one in section["shares"]}
+    part = shares.get(worst["axis"])
+    share_told = f"{percent(part)} of the variance between harnesses" if part is not None else "most of it"
+    others = len(drops) - 1
+    more = f" {count(others, 'other level')} {'costs' if others == 1 else 'cost'} something too." if others else ""
+    axis, effect = one_line(worst["axis"]), effect_phrase(worst)
+    return [f"The axis {axis} explains {share_told}; {level_name(worst)} changes the score by {effect}.{more}"]
+
+
+def share_phrase(one: Section) -> str:
+    """An axis's share of the variance, with the test of all its levels at once, or why there is none."""
+    if one["share"] is None:
+        return _why_unknown(one["reason"])
+    return f"{percent(one['share'])} (p {p_value(one['p_adjusted'])})"
+
+
+def level_name(row: Section) -> str:
+    """`axis = level`, on one line."""
+    return f"{one_line(row['axis'])} = {one_line(row['level'])}"
+
+
+def effect_figures(row: Section) -> Section:
+    """An effect in the shape of all other figures."""
+    return {"estimate": row["effect"], "low": row["low"], "high": row["high"]}
+
+
+def exposure_phrase(row: Section) -> str:
+    """In what share of its trials a level acted."""
+    if row["exposure"] is None:
+        return "no judged trial"
+    return NOT_EXERCISED if row["exposure"] == 0 else percent(row["exposure"])
+
+
+def verdict_detail(entry: Section) -> str:
+    """Why a verdict is withheld, or what would decide an unclear one."""
+    if entry["reason"]:
+        return one_line(entry["reason"])
+    more = entry["extra_tasks"]
+    return f"about {count(more, 'more task')} would decide" if more else ""
+
+
+def bounds_phrase(section: Section) -> str:
+    """What WORST would be had the lost trials all failed, or all passed."""
+    loss = section["loss"]
+    failed, passed = percent(loss["worst_if_failed"]), percent(loss["worst_if_passed"])
+    return f"Had all of them failed, WORST would be {failed}; had all passed, {passed}."
+
+
+def spent_phrases(section: Section) -> list[tuple[str, str]]:
+    """Tokens, cost and time of all attempts, those of lost trials included."""
+    spent = section["spent"]
+    tokens = spent["tokens"]
+    inner = f"prompt {tokens['prompt']:,} ({tokens['cached']:,} cached), completion {tokens['completion']:,}"
+    known, missing = spent["cost_known"], spent["unpriced"]
+    cost = f"{known:,.2f}, in the currency of the price list"
+    if missing == spent["attempts"]:
+        cost = "unknown: no price is configured"
+    elif missing:
+        cost = f"at least {cost}: {count(missing, 'attempt')} without a price"
+    return [
+        ("Tokens", f"{inner} ({tokens['reasoning']:,} reasoning)"),
+        ("Cost", cost),
+        ("Time", f"{spent['seconds'] / 3600:,.2f} hours of trials, added up over those run at once"),
+        ("Attempts", f"{count(spent['attempts'], 'attempt')}, {count(spent['steps'], 'step')}"),
+    ]
+
+
+def effect_phrase(row: Section) -> str:
+    """The effect with its interval, or why there is none; never that there is no effect."""
+    if row["effect"] is not None:
+        return difference(effect_figures(row), signed=True)
+    return _why_unknown(row["reason"])
+
+
+def _why_unknown(reason: str | None) -> str:
+    if not reason:
+        return UNKNOWN
+    return NOT_EXERCISED if reason == NEVER_ACTED else f"{UNKNOWN}: {one_line(reason)}"
+
+
+def unsupported_phrase(data: Section) -> str:
+    """How many of the family's harnesses were never run."""
+    return f"{len(data['unsupported'])} of {data['n_family']} harnesses cannot run here"
+
+
+def incomplete_phrase(trials: Section) -> str:
+    """What is still owed."""
+    owed = f"{count(trials['owed'], 'trial')} of {trials['planned']:,}"
+    return f"INCOMPLETE: {owed} not run yet; figures are provisional."
+
+
+def trials_phrase(trials: Section) -> str:
+    """Planned, judged and lost trials."""
+    return f"{count(trials['planned'], 'trial')} planned, {trials['judged']:,} judged, {trials['lost']:,} lost"
+
+
+def lost_phrase(section: Section) -> str:
+    """Lost trials by owner, with whether they are spread evenly."""
+    owners = ", ".join(f"{one_line(owner)} {number:,}" for owner, number in section["lost"].items())
+    return owners or "none"
+
+
+def verdict_counts(section: Section) -> str:
+    """How many harnesses got which verdict."""
+    order = ("compatible", "degraded", "broken", "unclear", "unsupported")
+    verdicts = [entry["verdict"] for entry in section["harnesses"]]
+    found = [f"{verdicts.count(name)} {name}" for name in order if name in verdicts]
+    return " · ".join(found) or UNKNOWN

@@ -1,0 +1,54 @@
+"""The report as Markdown that fits a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from harness_eval.bundled import folder
+from harness_eval.report import findings, wording
+from harness_eval.report.content import sections_of
+from harness_eval.types import Json
+
+_PLAIN = re.compile(r"[\w .,:;/=+()@#%*-]*")
+_MARKUP = re.compile(r"[|`*_\\~@#]|<(?=\S)|&(?=\S)|\[(?=[^\]]*\]\()|\](?=\()")
+_SPECIAL = re.compile(r"[^\w .,:;/=+%'-]", re.ASCII)
+
+
+def name(text: object) -> str:
+    """Text from outside as code on one line: it can break no table, be no markup and call nobody."""
+    line = wording.one_line(text)
+    if line and _PLAIN.fullmatch(line):
+        return f"`{line}`"
+    return f"<code>{_SPECIAL.sub(lambda found: f'&#{ord(found.group())};', line)}</code>"
+
+
+def prose(value: object) -> str:
+    """Our own words with foreign names among them: entities for whatever Markdown or HTML would read as markup."""
+    return _MARKUP.sub(lambda found: f"&#{ord(found.group())};", wording.printable(value))
+
+
+def markdown(data: Mapping[str, Json]) -> str:
+    """The content of report.json as GitHub-flavoured Markdown."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
+
+    environment = Environment(
+        loader=FileSystemLoader(folder("templates")),
+        autoescape=False,  # this is Markdown: `finalize` escapes every expression instead
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=lambda value: value if isinstance(value, Ready) else prose(value),
+    )
+    environment.filters["name"] = lambda text: Ready(name(text))
+    text = environment.get_template("report.md.j2").render(
+        data=data, sections=sections_of(data), findings=findings, wording=wording
+    )
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+class Ready(str):
+    """Markdown that needs no further escaping."""
+
+    __slots__ = ()

@@ -1,0 +1,30 @@
+"""How the figures of a report were made, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_TEXT = """
+Sampling unit: A task is the cluster: every standard error is taken over tasks, after averaging repeats.
+Scores and WORST: Hierarchical model with a Dirichlet-process prior on the logit scale, blocked Gibbs sampling. WORST is
+  the posterior mean of the minimum over the tested harnesses; it depends on their number, so runs of different size are
+  compared by WORST@8.
+Worst set: One-sided paired max-T comparisons; it holds the true worst harness with a probability of at least 95 %. A
+  single harness is named only when the set has one member.
+FLOOR: The least one-sided 95 % lower limit of any tested harness, free of any model.
+SPREAD: Standard deviation between harnesses net of sampling noise, with a jackknife over tasks.
+Verdicts: Simultaneous 95 % intervals of the difference to the canonical harness against a margin of 10 pp: compatible,
+  degraded, broken, or unclear where the interval does not decide.
+Effects of levels: Least squares within each task, the canonical level as reference; p-values with Holm's correction
+  over all levels. "Detectable" is the smallest effect found with 80 % power before that correction. "Exposed" is the
+  share of judged trials with the level in which its axis acted.
+Shares: First-order share of the variance between harnesses, corrected for noise; what main effects leave over is
+  interactions and other.
+Lost trials: Failures of endpoint, sandbox, task or harness are missing data with an owner, never a zero.
+Intervals: 95 %, two-sided unless said otherwise, for tasks as a sample of a population of tasks.
+"""
+
+METHOD: Mapping[str, str] = {
+    what: " ".join(how.split())
+    for what, how in (entry.split(": ", 1) for entry in _TEXT.strip().replace("\n  ", " ").splitlines())
+}

@@ -1,0 +1,151 @@
+"""What a report says about one endpoint, as plain JSON: the estimates of `stats` joined with the recorded counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness_eval.errors import redact
+from harness_eval.report import counts
+from harness_eval.report.leading import UNKNOWN, figures, leading
+from harness_eval.report.recorded import Outcome, Recorded, Spent
+from harness_eval.report.why import why
+from harness_eval.types import Json
+
+if TYPE_CHECKING:
+    from harness_eval.stats.summary import Summary
+
+
+def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]:
+    """Everything about one endpoint. Proportions are 0..1; what is unknown is None."""
+    outcomes = [outcome for outcome in recorded.outcomes if outcome.endpoint == endpoint["name"]]
+    harnesses, tasks = recorded.named("harnesses"), [task["name"] for task in recorded.named("tasks")]
+    names = [harness["name"] for harness in harnesses]
+    canonical = recorded.study.get("canonical")
+    score, valid = counts.arrays(outcomes, tasks, names)
+    summary = _summarise(recorded, score, valid)
+    reference = names.index(canonical) if canonical in names else None
+    levels = {harness["name"]: dict(harness.get("labels") or {}) for harness in harnesses}
+    return {
+        "endpoint": _endpoint(endpoint),
+        **_trials(recorded, outcomes),
+        "n_tasks": len(tasks),
+        "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
+        **leading(summary, names, reference),
+        "harnesses": _harnesses(summary, harnesses, outcomes, reference),
+        **why(summary, counts.exposure(outcomes, levels), reference),
+        **_caveats(summary, reference),
+        "spent": _spent(recorded.spent.get(endpoint["name"], Spent())),
+        "cells": {"tasks": tasks, "harnesses": names, "score": counts.cells(score, valid)},
+    }
+
+
+def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
+    from harness_eval.stats.summary import summarise  # lazy: slow import
+
+    harnesses, canonical = recorded.named("harnesses"), recorded.study.get("canonical")
+    names = [harness["name"] for harness in harnesses]
+    # Without a canonical harness there is nothing to compare a level with: what depends on it is dropped afterwards.
+    known = canonical in names
+    levels = [dict(harness.get("labels") or {}) if known else {} for harness in harnesses]
+    place = names.index(canonical) if known else 0
+    return summarise(score, valid, place, levels, seed=int(recorded.study.get("seed") or 0))
+
+
+def _endpoint(endpoint: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "name": endpoint["name"],
+        "model": endpoint.get("model") or endpoint["name"],
+        "base_url": redact(str(endpoint.get("base_url") or "")),
+        "scripted": bool(endpoint.get("scripted")),
+    }
+
+
+def _trials(recorded: Recorded, outcomes: Sequence[Outcome]) -> dict[str, Json]:
+    """How many of the planned trials have a verdict, and whose fault it is where there is none."""
+    judged = sum(outcome.score is not None for outcome in outcomes)
+    lost = len(outcomes) - judged
+    planned = int(recorded.study.get("planned") or 0) // max(1, len(recorded.named("endpoints")))
+    planned = max(planned, len(outcomes))
+    owners, messages = counts.losses(outcomes)
+    return {
+        "trials": {"planned": planned, "judged": judged, "lost": lost, "owed": planned - len(outcomes)},
+        "incomplete": planned > len(outcomes),
+        "lost": owners,
+        "lost_messages": messages,
+    }
+
+
+def _harnesses(
+    summary: Summary, harnesses: Sequence[Mapping[str, Json]], outcomes: Iterable[Outcome], reference: int | None
+) -> list[dict[str, Json]]:
+    """One entry a harness, in the study's order; `difference` is to the canonical harness."""
+    tallies = counts.by_harness(outcomes)
+    empty = counts.tally(())
+    entries = []
+    for place, harness in enumerate(harnesses):
+        entry: dict[str, Json] = {
+            "harness": harness["name"],
+            "id": harness.get("id"),
+            "version": harness.get("version"),
+            "canonical": place == reference,
+            **_score(summary, place, compared=reference is not None),
+            **tallies.get(harness["name"], empty),
+            "differs": _differs(harness, harnesses[reference]) if reference is not None else {},
+        }
+        entries.append(entry)
+    return entries
+
+
+def _differs(harness: Mapping[str, Json], canonical: Mapping[str, Json]) -> dict[str, str]:
+    """The axes on which a harness has another level than the canonical one, with that level."""
+    usual = canonical.get("labels") or {}
+    return {axis: label for axis, label in (harness.get("labels") or {}).items() if label != usual.get(axis)}
+
+
+def _score(summary: Summary, place: int, *, compared: bool) -> dict[str, Json]:
+    one = summary.harnesses[place]
+    compared = compared and one.judged + one.lost > 0  # of a harness that was not run yet nothing can be said
+    return {
+        **figures(one.score),
+        "difference": figures(one.difference) if compared else UNKNOWN,
+        "p_adjusted": one.p_adjusted if compared else None,
+        "p_worst": summary.worst.p_worst[place],
+        "verdict": one.verdict if compared else None,
+        "reason": one.reason if compared else None,
+        "extra_tasks": one.extra_tasks if compared else None,
+    }
+
+
+def _caveats(summary: Summary, reference: int | None) -> dict[str, Json]:
+    notes = [*summary.notes, *summary.effects.notes]
+    if reference is None:
+        notes.append("no canonical harness in this run: gap, verdicts and effects of levels are unknown")
+    if not summary.lost.judged:
+        notes = ["no trial has been judged"]
+    lost = summary.lost
+    return {
+        "low_precision": summary.low_precision,
+        "loss": {
+            "rate": lost.rate,
+            "p_equal": lost.p_equal,
+            "flagged": lost.flagged,
+            "worst_if_failed": lost.worst_if_failed,
+            "worst_if_passed": lost.worst_if_passed,
+        },
+        "notes": list(dict.fromkeys(notes)),
+    }
+
+
+def _spent(spent: Spent) -> dict[str, Json]:
+    """All attempts together; `cost` is None unless every attempt was priced."""
+    priced = spent.attempts > 0 and not spent.unpriced
+    return {
+        "tokens": dict(spent.tokens),
+        "cost": spent.cost if priced else None,
+        "cost_known": spent.cost,
+        "unpriced": spent.unpriced,
+        "seconds": round(spent.seconds, 1),
+        "steps": spent.steps,
+        "attempts": spent.attempts,
+    }

@@ -1,0 +1,94 @@
+"""What the axes do, as plain JSON: effects of levels with their exposure, shares of the variance by axis and kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from harness_eval.types import Json
+
+if TYPE_CHECKING:
+    from harness_eval.stats.summary import AxisEffects, Summary
+
+Exposure = Mapping[tuple[str, str], float]  # (axis, level) -> share of judged trials in which the axis acted
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "format": ("protocol", "description", "toolset", "distractors", "results", "errors"),
+    "context structure": ("truncation", "context", "thinking", "shell"),
+    "control flow": ("planning", "stopping", "prompt", "faults"),
+}
+_KIND_OF = {axis: kind for kind, axes in KINDS.items() for axis in axes}
+SIGNIFICANT = 0.05  # of a p-value adjusted for all comparisons of its kind
+NEVER_ACTED = "not exercised: never acted in a trial"
+_OTHER_KIND = "other"
+
+
+def why(summary: Summary, exposure: Exposure, reference: int | None) -> dict[str, Json]:
+    """Axes: effects with exposure (what matters first), shares of the variance by axis and by kind."""
+    if reference is None:
+        return {"axes": [], "shares": [], "kinds": [], "other_share": None}
+    shares = _shares(summary.effects, exposure)
+    return {
+        "axes": _levels(summary.effects, exposure, [one["axis"] for one in shares]),
+        "shares": shares,
+        "kinds": _kinds(shares),
+        "other_share": summary.effects.other_share,
+    }
+
+
+def _shares(effects: AxisEffects, exposure: Exposure) -> list[dict[str, Json]]:
+    """Shares of the variance, the largest first. An axis of which no changed level ever acted was not tested."""
+    shares = []
+    for one in effects.axes:
+        acted = [exposure.get((level.axis, level.level)) for level in effects.levels if level.axis == one.axis]
+        tested = not acted or any(share != 0 for share in acted)
+        shares.append(
+            {
+                "axis": one.axis,
+                "share": one.share if tested else None,
+                "kind": _KIND_OF.get(one.axis, _OTHER_KIND),
+                "p_adjusted": one.p_adjusted if tested else None,
+                "reason": one.reason if tested else NEVER_ACTED,
+            }
+        )
+    return sorted(shares, key=lambda one: (one["share"] is None, -(one["share"] or 0.0)))
+
+
+def _levels(effects: AxisEffects, exposure: Exposure, order: Sequence[str]) -> list[dict[str, Json]]:
+    rows = [
+        {
+            "axis": one.axis,
+            "level": one.level,
+            "effect": one.effect.estimate,
+            "low": one.effect.low,
+            "high": one.effect.high,
+            "p_adjusted": one.p_adjusted,
+            "exposure": exposure.get((one.axis, one.level)),
+            "harnesses": one.harnesses,
+            "detectable": one.detectable,
+            "reason": one.reason,
+        }
+        for one in effects.levels
+    ]
+    for row in rows:
+        if row["exposure"] == 0:  # what never acted was not tested: any difference is not its doing
+            row.update(effect=None, low=None, high=None, p_adjusted=None, reason=NEVER_ACTED)
+
+    def importance(row: Mapping[str, Json]) -> tuple[bool, bool, int, float, float]:
+        p = 1.0 if row["p_adjusted"] is None else row["p_adjusted"]
+        place = order.index(row["axis"]) if row["axis"] in order else len(order)
+        return (row["effect"] is None, p >= SIGNIFICANT, place, p, -abs(row["effect"] or 0.0))
+
+    return sorted(rows, key=importance)
+
+
+def _kinds(shares: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
+    """Shares summed by kind of harness overfitting; unknown where no axis of the kind has a known share."""
+    summed = []
+    for kind in (*KINDS, _OTHER_KIND):
+        members = [one for one in shares if one["kind"] == kind]
+        known = [one["share"] for one in members if one["share"] is not None]
+        if members:
+            entry = {"kind": kind, "share": sum(known) if known else None, "axes": [one["axis"] for one in members]}
+            summed.append(entry)
+    return sorted(summed, key=lambda one: (one["share"] is None, -(one["share"] or 0.0)))

@@ -1,0 +1,76 @@
+"""Numbers and findings in words. All forms of a report use these, so that they cannot disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness_eval.types import Json
+
+Figures = Mapping[str, Json]  # {"estimate", "low", "high"}: proportions, or None where unknown
+UNKNOWN = "unknown"
+NOT_EXERCISED = "not exercised"
+SCRIPTED = "scripted, not a language model"
+
+
+def percent(value: float | None) -> str:
+    """A proportion as a percentage to one decimal place."""
+    return UNKNOWN if value is None else f"{_decimal(value)} %"
+
+
+def points(value: float | None, *, signed: bool = False) -> str:
+    """A difference of proportions in percentage points to one decimal place."""
+    return UNKNOWN if value is None else f"{_decimal(value, signed=signed)} pp"
+
+
+def interval(figures: Figures, *, signed: bool = False) -> str:
+    """The interval in brackets, in percent or points without a unit; says so when it is unknown."""
+    low, high = figures.get("low"), figures.get("high")
+    if low is None or high is None:
+        return "[interval unknown]"
+    return f"[{_decimal(low, signed=signed)}, {_decimal(high, signed=signed)}]"
+
+
+def share(figures: Figures) -> str:
+    """A proportion with its interval."""
+    return UNKNOWN if figures.get("estimate") is None else f"{percent(figures['estimate'])} {interval(figures)}"
+
+
+def difference(figures: Figures, *, signed: bool = False) -> str:
+    """A difference with its interval, in percentage points."""
+    if figures.get("estimate") is None:
+        return UNKNOWN
+    return f"{points(figures['estimate'], signed=signed)} {interval(figures, signed=signed)}"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value to two significant digits, or a bound when it is very small."""
+    if value is None:
+        return UNKNOWN
+    return "< 0.001" if value < 0.001 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+
+
+def count(number: int, noun: str) -> str:
+    """`3 trials`, `1 trial`: the regular English plural."""
+    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'e' * noun.endswith('s')}s"
+    return f"{number:,} {plural}"
+
+
+def printable(text: object) -> str:
+    """The text with every control character, line breaks included, turned into a space."""
+    return "".join(character if character.isprintable() else " " for character in str(text))
+
+
+def one_line(text: object, length: int | None = None) -> str:
+    """Any text from outside on one line, without control characters; cut in its middle to `length` characters."""
+    line = " ".join(printable(text).split())
+    if length is None or len(line) <= length:
+        return line
+    tail = (length - 1) // 2
+    return f"{line[: length - 1 - tail]}…{line[-tail:]}"
+
+
+def _decimal(value: float, *, signed: bool = False) -> str:
+    text = f"{100 * value:+.1f}" if signed else f"{100 * value:.1f}"
+    if text.lstrip("+-") == "0.0":
+        return "0.0"
+    return text.replace("-", "\N{MINUS SIGN}")
