@@ -17,6 +17,7 @@ from harness_eval.axes.shell import Shell  # isort: skip
 from harness_eval.axes.prompt import Prompt  # isort: skip
 from harness_eval.axes.faults import Faults  # isort: skip
 from harness_eval.axes.level import Level, axes, levels, make_level  # isort: skip
+from harness_eval.axes.plugins import load_plugins  # isort: skip
 
 KINDS = {
     "format": ("protocol", "description", "toolset", "distractors", "results", "errors"),
@@ -46,3 +47,5 @@ __all__ = [
     "levels",
     "make_level",
 ]
+
+load_plugins()
