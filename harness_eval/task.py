@@ -185,32 +185,35 @@ async def _score(sandbox: Sandbox, logs: str) -> float:
     Raises:
         ValueError: there is none, or it is no such number.
     """
-    for name in ("reward.json", "reward.txt"):
+    for name, parse in (("reward.json", _reward_of_json), ("reward.txt", _reward_of_text)):
         try:
             text = (await sandbox.read(f"{logs}/{name}")).decode("utf-8")
+            return parse(text)
         except FileNotFoundError:
             continue
-        except (IsADirectoryError, PermissionError) as error:
-            raise ValueError(f"{name} cannot be read ({type(error).__name__})") from error
-        if not text.strip():
-            raise ValueError(f"{name} is empty")
-        return _mean(json.loads(text)) if name == "reward.json" else _number(float(text))
+        except (OSError, ValueError, RecursionError) as error:
+            raise ValueError(f"{name}: {str(error)[:200] or type(error).__name__}") from error
     raise ValueError("the verifier wrote neither reward.json nor reward.txt")
 
 
-def _mean(reward: Json) -> float:
+def _reward_of_text(text: str) -> float:
+    return _number(float(text) if text.strip() else None)
+
+
+def _reward_of_json(text: str) -> float:
+    reward = json.loads(text) if text.strip() else None
     if not isinstance(reward, dict):
         return _number(reward)
     if "reward" in reward:
         return _number(reward["reward"])
     if not reward:
-        raise ValueError("reward.json is an empty object")
+        raise ValueError("no number in an empty object")
     return sum(_number(value) for value in reward.values()) / len(reward)
 
 
 def _number(value: Json) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ValueError(f"the reward {str(value)[:80]!r} is no number in 0..1")
+        raise ValueError("no number is in it" if value is None else f"{str(value)[:80]!r} is no number in 0..1")
     return float(value)
 
 
