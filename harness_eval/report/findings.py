@@ -153,14 +153,15 @@ def _cause(section: Section) -> list[str]:
     if not drops:
         sought = differ(section) and any(row["effect"] is not None for row in section["axes"])
         return ["No single level of an axis stands out as the cause."] if sought else []
-    worst = drops[0]
-    shares = {one["axis"]: one["share"] for one in section["shares"]}
-    part = shares.get(worst["axis"])
-    share_told = f"{percent(part)} of the variance between harnesses" if part is not None else "most of it"
-    others = len(drops) - 1
+    worst, others = drops[0], len(drops) - 1
+    said = f"The level {level_name(worst)} changes the score by {effect_phrase(worst)}"
+    part = next((one for one in section["shares"] if one["axis"] == worst["axis"]), None)
+    if part and part["share"] is not None and part["p_adjusted"] is not None and part["p_adjusted"] < SIGNIFICANT:
+        said += (
+            f"; the axis {one_line(worst['axis'])} explains {percent(part['share'])} of the variance between harnesses"
+        )
     more = f" {count(others, 'other level')} {'costs' if others == 1 else 'cost'} something too." if others else ""
-    axis, effect = one_line(worst["axis"]), effect_phrase(worst)
-    return [f"The axis {axis} explains {share_told}; {level_name(worst)} changes the score by {effect}.{more}"]
+    return [f"{said}.{more}"]
 
 
 def share_phrase(one: Section) -> str:

@@ -11,6 +11,8 @@ from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value
 from harness_eval.types import Json
 
 _LEVELS_SHOWN = 5
+_SHARES_SHOWN = 3
+_SHARE_SHOWN = 0.005  # below that a share is not worth a place on the line
 _NOTES_SHOWN = 4
 _UNSUPPORTED_SHOWN = 3
 _NAME = 12
@@ -49,8 +51,12 @@ def _headline(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str
 def _why(section: Mapping[str, Json]) -> list[str]:
     if not section["axes"]:
         return []
-    shares = [f"{one_line(one['axis'])} {findings.share_phrase(one)}" for one in section["shares"] if one["share"]]
-    told = " · ".join(shares[:_LEVELS_SHOWN]) or "no axis explains variance beyond noise"
+    shares = [
+        f"{one_line(one['axis'])} {findings.share_phrase(one)}"
+        for one in section["shares"]
+        if (one["share"] or 0) >= _SHARE_SHOWN
+    ]
+    told = " · ".join(shares[:_SHARES_SHOWN]) or "no axis explains variance beyond noise"
     lines = ["", f"{'WHY':{_NAME}}{told}"]
     known = [row for row in section["axes"] if row["effect"] is not None]
     for row in known[:_LEVELS_SHOWN]:
@@ -74,7 +80,7 @@ def _rest(section: Mapping[str, Json]) -> list[str]:
     notes = section["notes"]
     lines += [f"{'note':{_NAME}}{one_line(note)}" for note in notes[:_NOTES_SHOWN]]
     if len(notes) > _NOTES_SHOWN:
-        lines.append(f"{'':{_NAME}}and {len(notes) - _NOTES_SHOWN} more notes in the report")
+        lines.append(f"{'':{_NAME}}and {count(len(notes) - _NOTES_SHOWN, 'more note')} in the report")
     return lines
 
 
