@@ -19,20 +19,29 @@ class _Call:
 
 
 class CallAssembler:
-    """Collects deltas of calls; `oddities` names what had to be put right, for diagnosis.
+    """Collects deltas of calls.
 
     A delta with a new id or a new name begins a new call even if its index repeats; a delta without any of them
     continues the last call.
     """
 
     def __init__(self) -> None:
-        self.oddities: set[str] = set()
+        self._oddities: set[str] = set()
         self._calls: list[_Call] = []
+
+    @property
+    def oddities(self) -> frozenset[str]:
+        """What had to be put right.
+
+        Any of index_missing, index_collision, args_placeholder, args_snapshots, empty_tool_deltas.
+        """
+        self.calls()
+        return frozenset(self._oddities)
 
     def add(self, deltas: Json) -> None:
         """Take the `tool_calls` list of one delta."""
         if deltas == []:
-            self.oddities.add("empty_tool_deltas")
+            self._oddities.add("empty_tool_deltas")
         for delta in deltas if isinstance(deltas, list) else ():
             if isinstance(delta, dict):
                 self._take(delta)
@@ -56,11 +65,11 @@ class CallAssembler:
         id_, name = _plain(delta.get("id")), _plain(function.get("name"))
         fragment, index = _text(function.get("arguments")), delta.get("index")
         if index is None:
-            self.oddities.add("index_missing")
-        call = self._target(index, id_)
+            self._oddities.add("index_missing")
+        call = self._target(index, id_, name)
         if call is not None and not _continues(call, id_, name, fragment):
             if index is not None and call.index == index:
-                self.oddities.add("index_collision")
+                self._oddities.add("index_collision")
             call = None
         if call is None:
             call = _Call(index)
@@ -70,15 +79,13 @@ class CallAssembler:
         if fragment:
             call.fragments.append(fragment)
 
-    def _target(self, index: Json, id_: str) -> _Call | None:
-        """The call that a delta would continue: the last of its index, else of its id, else the last of all."""
+    def _target(self, index: Json, id_: str, name: str) -> _Call | None:
+        """The call that a delta may continue: the last of its index, else of its id, else the last of all."""
         for call in reversed(self._calls):
-            if index is not None and call.index == index:
+            if (index is not None and call.index == index) or (index is None and id_ and call.id == id_):
                 return call
-            if index is None and id_ and call.id == id_:
-                return call
-        anonymous = index is None or not id_
-        return self._calls[-1] if self._calls and index is None and anonymous else None
+        nameless = index is None or not (id_ or name)
+        return self._calls[-1] if self._calls and nameless else None
 
     def _arguments(self, fragments: list[str]) -> str:
         """The text of the arguments: the fragments joined, unless they turn out to be snapshots of the whole."""
@@ -86,20 +93,22 @@ class CallAssembler:
         if len(fragments) < 2 or _is_json(joined):
             return joined
         if fragments[0].strip() == "{}" and "".join(fragments[1:]).strip():
-            self.oddities.add("args_placeholder")
+            self._oddities.add("args_placeholder")
             return self._arguments(fragments[1:])
         growing = all(later.startswith(earlier) for earlier, later in pairwise(fragments))
         if growing or all(_is_json(fragment) for fragment in fragments):
-            self.oddities.add("args_snapshots")
+            self._oddities.add("args_snapshots")
             return fragments[-1]
         return joined
 
 
 def mended(text: str) -> str:
     """The text with surrogate pairs that were cut apart put together; what has no other half is replaced."""
-    if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _continues(call: _Call, id_: str, name: str, fragment: str) -> bool:

@@ -23,7 +23,8 @@ class EndpointConfig(BaseModel):
 
     `timeout_seconds` is the longest silence of the server, `backoff_seconds` the first wait before a retry,
     `concurrency` the most requests under way at once, `window` the model's context in tokens, `price` dollars for a
-    million tokens. `extra_body` is merged into every request. `scripted` marks an endpoint that is no language model.
+    million tokens. `extra_body` is merged into every request. `stream` asks for the reply piece by piece. `scripted`
+    marks an endpoint that is no language model.
 
     Raises:
         ConfigError: a URL, variable name, profile, or combination of thinking options that cannot work.
@@ -42,6 +43,7 @@ class EndpointConfig(BaseModel):
     thinking: bool | None = None
     max_tokens: int | None = Field(default=None, gt=0)
     extra_body: dict[str, Json] = {}
+    stream: bool = True
     timeout_seconds: float = Field(default=600.0, gt=0)
     retries: int = Field(default=5, ge=0)
     backoff_seconds: float = Field(default=1.0, gt=0)
@@ -131,6 +133,8 @@ def _variable(name: str, variable: str) -> str:
     value = os.environ.get(variable, "").strip()
     if not value:
         raise ConfigError(f"endpoint {name!r}: the environment variable {variable} is not set")
+    if not (value.isascii() and value.isprintable()):
+        raise ConfigError(f"endpoint {name!r}: the environment variable {variable} holds what no header may carry")
     return value
 
 

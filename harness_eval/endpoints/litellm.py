@@ -75,9 +75,13 @@ class LiteLLMEndpoint(Endpoint):
         litellm, self._called = _litellm(), True
         assembler = ReplyAssembler()
         try:
-            async for chunk in await litellm.acompletion(**arguments):
-                self._reached = True
-                assembler.add(chunk.model_dump())
+            response = await litellm.acompletion(**arguments)
+            self._reached = True
+            if self.config.stream:
+                async for chunk in response:
+                    assembler.add(chunk.model_dump())
+            else:
+                assembler.add(response.model_dump())
         except openai.APIError as error:
             problem = self._problem(error)
         else:
@@ -101,8 +105,8 @@ class LiteLLMEndpoint(Endpoint):
         body = request_body(request, self.config, self._reasoning_key)
         known = {key: value for key, value in body.items() if key in _PASSED_BY}
         own = {
-            "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream": self.config.stream,
+            "stream_options": {"include_usage": True} if self.config.stream else None,
             "max_retries": 0,
             "timeout": self.config.timeout_seconds,
             "api_key": self._key,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 import anyio
 import orjson
@@ -47,7 +48,8 @@ class OpenAIEndpoint(Endpoint):
     async def complete(self, request: Request) -> Reply:
         """One reply, after the retries that the endpoint's policy allows; errors as `Endpoint.complete` says."""
         body = request_body(request, self.config, self._reasoning_key)
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if self.config.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
         content = orjson.dumps(body)
 
         async def attempt() -> Reply:
@@ -139,8 +141,8 @@ class OpenAIEndpoint(Endpoint):
         import aiohttp  # lazy: slow import
 
         # The transport files a refused connection under time-outs; what really happened stands in the causes.
-        causes = list(_causes(error))
-        if not self._reached and any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
+        causes, absent = list(_causes(error)), (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+        if not self._reached and any(isinstance(cause, absent) for cause in causes):
             return Transient(f"{self.name}: nothing answers at {self.config.base_url}", absent=True)
         return Transient(f"{self.name}: no answer: {type(causes[-1]).__name__}")
 
@@ -149,13 +151,14 @@ class OpenAIEndpoint(Endpoint):
             import httpx2  # lazy: slow import
             import openai  # lazy: slow import
 
-            # The aiohttp transport costs two thirds of the CPU time of the default one.
+            # The aiohttp transport costs two thirds of the CPU time of the default one. A proxy named in the
+            # environment cannot reach a server on this machine.
             self._client = openai.AsyncOpenAI(
                 base_url=self.config.base_url,
                 api_key=self._key or "none",
                 max_retries=0,
                 timeout=httpx2.Timeout(self.config.timeout_seconds, connect=30.0),
-                http_client=openai.DefaultAioHttpClient(),
+                http_client=openai.DefaultAioHttpClient(trust_env=not _is_local(self.config.base_url)),
             )
         return self._client
 
@@ -171,3 +174,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
+
+
+def _is_local(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    return host == "localhost" or host == "::1" or host.startswith("127.")

@@ -86,6 +86,13 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             fill_content=True,
             window=1_048_576,
         ),
+        "kimi-k3-openrouter": Profile(
+            reasoning_key="reasoning",
+            effort_path=("reasoning", "effort"),
+            fill_content=True,
+            window=1_048_576,
+        ),
+        "kimi-k3-fireworks": Profile(efforts=_EFFORTS, fill_content=True, window=1_048_576),
         "kimi-k2": Profile(
             thinking_on=_THINKING_ON,
             thinking_off=_THINKING_OFF,
@@ -110,7 +117,6 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             thinking_on={"reasoning": {"enabled": True}},
             thinking_off={"reasoning": {"enabled": False}},
         ),
-        "fireworks": Profile(plain_schemas=True),
     }
 )
 

@@ -24,7 +24,7 @@ class ReplyAssembler:
         self._thinking: dict[str, list[str]] = {}
 
     @property
-    def oddities(self) -> set[str]:
+    def oddities(self) -> frozenset[str]:
         """What had to be put right while the calls were put together."""
         return self._calls.oddities
 

@@ -18,6 +18,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     held: bool = False
+    pause: float = 0.0  # seconds between chunks
 
 
 @dataclass
@@ -38,6 +39,7 @@ class ScriptedServer:
         self.delay = 0.0
         self.port = 0
         self._writers: set[asyncio.StreamWriter] = set()
+        self._abandoned = asyncio.Event()
 
     @property
     def url(self) -> str:
@@ -53,8 +55,18 @@ class ScriptedServer:
             writer.close()
         await self._server.wait_closed()
 
+    @property
+    def connections(self) -> int:
+        return len(self._writers)
+
+    async def abandoned(self) -> None:
+        """Returns once no client holds a connection; raises TimeoutError before clients drop idle ones by themselves."""
+        async with asyncio.timeout(10):
+            await self._abandoned.wait()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
+        self._abandoned.clear()
         try:
             while await self._one(reader, writer):
                 pass
@@ -62,6 +74,8 @@ class ScriptedServer:
             pass
         finally:
             self._writers.discard(writer)
+            if not self._writers:
+                self._abandoned.set()
             writer.close()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -86,7 +100,7 @@ async def _send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
     for chunk in answer.chunks:
         writer.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         await writer.drain()
-        await asyncio.sleep(0)
+        await asyncio.sleep(answer.pause)
     if answer.held:
         await asyncio.sleep(3600)
     if answer.cut:

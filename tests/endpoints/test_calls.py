@@ -14,7 +14,7 @@ def delta(arguments: Any = None, **parts: Any) -> dict[str, Any]:
     return {**parts, "function": function}
 
 
-def assembled(*deltas: dict[str, Any]) -> tuple[list[tuple[str, str, str]], set[str]]:
+def assembled(*deltas: dict[str, Any]) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
     assembler = CallAssembler()
     for each in deltas:
         assembler.add([each])
@@ -69,6 +69,11 @@ def test_deltas_without_index_follow_the_last_call() -> None:
     )
     assert calls == [("a", "run", '{"x": 1}'), ("b", "run", '{"y": 2}')]
     assert odd == {"index_missing"}
+
+
+def test_an_index_that_appears_only_later_follows_the_last_call() -> None:
+    calls, _ = assembled(delta("", id="a", name="run"), delta('{"x":', index=0), delta(" 1}", index=0))
+    assert calls == [("a", "run", '{"x": 1}')]
 
 
 def test_deltas_without_index_that_repeat_their_id_continue_that_call() -> None:

@@ -12,7 +12,7 @@ from harness_eval.endpoints.litellm import LiteLLMEndpoint
 from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessFailure
 from harness_eval.types import RawCall, Request
 
-from .server import Answer, ScriptedServer, chunk, refused, stream
+from .server import Answer, ScriptedServer, chunk, refused, stream, whole
 
 pytestmark = [
     pytest.mark.anyio,
@@ -69,6 +69,16 @@ async def test_a_streamed_tool_call_becomes_one_reply(connect: Connect) -> None:
     assert (sent.body["reasoning_effort"], sent.body["max_completion_tokens"]) == ("low", 50)
 
 
+async def test_a_reply_can_be_asked_for_in_one_piece(connect: Connect) -> None:
+    message = {"role": "assistant", "content": "4", "reasoning_content": "2+2"}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    body = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
+    endpoint, server = await connect(whole(body), stream=False)
+    reply = await endpoint.complete(ASK)
+    assert (reply.text, reply.thinking, reply.finish_reason) == ("4", "2+2", "stop")
+    assert not server.received[0].body.get("stream")
+
+
 async def test_the_completions_wire_is_refused_with_a_way_out(connect: Connect) -> None:
     endpoint, server = await connect(CALLS)
     with pytest.raises(HarnessFailure, match="needs an endpoint of kind openai"):
@@ -76,10 +86,11 @@ async def test_the_completions_wire_is_refused_with_a_way_out(connect: Connect) 
     assert server.received == []
 
 
-async def test_an_endpoint_opened_after_another_was_closed_works(connect: Connect) -> None:
+async def test_closing_releases_the_connections_and_an_endpoint_opened_later_works(connect: Connect) -> None:
     first, server = await connect(CALLS)
     await first.complete(ASK)
     await first.close()
+    await server.abandoned()
     second = LiteLLMEndpoint(first.config)
     assert (await second.complete(ASK)).text == "I look."
     assert len(server.received) == 2

@@ -221,8 +221,9 @@ async def test_a_server_that_goes_away_later_is_a_failure_of_the_trial_only(conn
 
 
 async def test_a_server_that_never_closes_after_the_end_marker_does_not_hold_the_reply_back(connect: Connect) -> None:
-    endpoint, _ = await connect(Answer(chunks=SAYS_HELLO.chunks, held=True), timeout_seconds=30)
-    assert (await endpoint.complete(ASK)).text == "hello"
+    endpoint, _ = await connect(Answer(chunks=SAYS_HELLO.chunks, held=True))
+    async with asyncio.timeout(20):
+        assert (await endpoint.complete(ASK)).text == "hello"
 
 
 async def test_silence_longer_than_the_timeout_is_a_failed_attempt(connect: Connect) -> None:
@@ -232,11 +233,44 @@ async def test_silence_longer_than_the_timeout_is_a_failed_attempt(connect: Conn
     assert len(server.received) == 2
 
 
+async def test_keep_alives_alone_do_not_hold_an_attempt_open_for_ever(connect: Connect) -> None:
+    late = Answer(chunks=(*(b": ping\n\n",) * 60, events(chunk({"content": "late"}, "stop"))), pause=0.02)
+    endpoint, _ = await connect(late, SAYS_HELLO, timeout_seconds=0.2)
+    reply = await endpoint.complete(ASK)
+    assert (reply.text, reply.attempts) == ("hello", 2)
+
+
+async def test_a_reply_can_be_asked_for_in_one_piece(connect: Connect) -> None:
+    message = {"role": "assistant", "content": "4", "tool_calls": []}
+    endpoint, server = await connect(whole({"choices": [{"message": message, "finish_reason": "stop"}]}), stream=False)
+    assert (await endpoint.complete(ASK)).text == "4"
+    assert not {"stream", "stream_options"} & set(server.received[0].body)
+
+
+async def test_a_proxy_in_the_environment_does_not_stand_before_a_local_server(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    for variable in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    endpoint, _ = await connect(SAYS_HELLO)
+    assert (await endpoint.complete(ASK)).text == "hello"
+
+
 async def test_one_connection_serves_many_requests(connect: Connect) -> None:
     endpoint, server = await connect(SAYS_HELLO)
     for _ in range(3):
         await endpoint.complete(ASK)
-    assert len(server._writers) == 1
+    assert server.connections == 1
+
+
+async def test_closing_releases_the_connections_and_a_later_request_opens_new_ones(connect: Connect) -> None:
+    endpoint, server = await connect(SAYS_HELLO)
+    await endpoint.complete(ASK)
+    await endpoint.close()
+    await server.abandoned()
+    assert (await endpoint.complete(ASK)).text == "hello"
 
 
 async def test_no_more_requests_are_under_way_than_the_limit_allows(connect: Connect) -> None:

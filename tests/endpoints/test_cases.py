@@ -1,0 +1,165 @@
+"""Failures that people met in public, as recorded bytes: what they hold must be what is read from them."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness_eval.endpoints.refusals import Refusal, cleaner, failure
+from harness_eval.endpoints.retries import Transient
+from harness_eval.endpoints.stream import BodyReader
+from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessFailure
+from harness_eval.types import RawCall
+
+CASES = Path(__file__).resolve().parents[3] / "shared" / "cases"
+NAMES = sorted(path.stem for path in CASES.glob("*.yaml")) or ["none"]
+
+# Facts about the bytes as a naive client would join them; what is made of them is tested below.
+NAIVE = {"naive_args_concatenated"}
+# Facts about requests, which are built elsewhere.
+OF_REQUESTS = {"request_orphan_tool", "request_gap_in_batch"}
+MENDED = {
+    "ARGS-10": ({"index_collision"}, ['{"a":2,"b":2}', '{"city":"Oslo"}']),
+    "ARGS-15": ({"args_placeholder"}, ['{"cmd":"ls"}']),
+    "ARGS-16": ({"args_snapshots"}, ['{"cmd":"cat /home/wx"}']),
+    "FIN-08": ({"empty_tool_deltas"}, []),
+}
+OF_LABEL: dict[str, type[Exception]] = {
+    "infra.overloaded": Transient,
+    "infra.rate_limited": Transient,
+    "infra.deadline": Transient,
+    "infra.gateway": EndpointFailure,
+    "infra.quota_exhausted": EndpointDown,
+    "limit.context_overflow": ContextOverflow,
+    "serving.crash_on_schema": Transient,
+    "undetermined.request_cut": HarnessFailure,
+}
+
+
+@functools.cache
+def case(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((CASES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return loaded
+
+
+def body_of(response: dict[str, Any]) -> bytes:
+    if response["kind"] == "sse":
+        return "".join(f"{line}\n\n" for line in response["chunks"]).encode()
+    return str(response["body"]).encode()
+
+
+def read(response: dict[str, Any], step: int = 1 << 20) -> BodyReader:
+    reader, body = BodyReader(), body_of(response)
+    for start in range(0, len(body), step):
+        reader.feed(body[start : start + step])
+    reader.close()
+    return reader
+
+
+def readers(name: str) -> list[BodyReader]:
+    return [read(response) for response in case(name)["responses"]]
+
+
+def calls_of(reader: BodyReader) -> tuple[RawCall, ...]:
+    return reader.assembler.reply().calls
+
+
+def is_json(text: str, strict: bool = True) -> bool:
+    try:
+        json.loads(text, strict=strict)
+    except ValueError:
+        return False
+    return True
+
+
+def reasoning_state(reader: BodyReader) -> str:
+    thinking = reader.assembler.reply().thinking
+    return "absent" if thinking is None else "text" if thinking else "empty"
+
+
+def argument(reader: BodyReader, call: int, key: str) -> Any:
+    return json.loads(calls_of(reader)[call].arguments)[key]
+
+
+Check = Callable[[BodyReader, int, Any], bool]
+CHECKS: dict[str, Check] = {
+    "n_tool_calls": lambda reader, _, value: len(calls_of(reader)) == value,
+    "n_tool_calls_robust": lambda reader, _, value: len(calls_of(reader)) == value,
+    "finish": lambda reader, _, value: (reader.assembler.reply().finish_reason or None) == value,
+    "args_json": lambda reader, call, value: is_json(calls_of(reader)[call].arguments) is value,
+    "args_lenient": lambda reader, call, value: is_json(calls_of(reader)[call].arguments, strict=False) is value,
+    "args_has_key": lambda reader, call, value: value in json.loads(calls_of(reader)[call].arguments),
+    "args_value_is_json_string": lambda reader, call, value: is_json(argument(reader, call, value)),
+    "args_value_type": lambda reader, call, value: type(argument(reader, call, value[0])).__name__ == value[1],
+    "content_equals": lambda reader, _, value: reader.assembler.reply().text == value,
+    "content_contains": lambda reader, _, value: value in reader.assembler.reply().text,
+    "reasoning_contains": lambda reader, _, value: value in (reader.assembler.reply().thinking or ""),
+    "reasoning_state": lambda reader, _, value: reasoning_state(reader) == value,
+    "name_equals": lambda reader, call, value: calls_of(reader)[call].name == value,
+    "name_contains": lambda reader, call, value: value in calls_of(reader)[call].name,
+    "done_seen": lambda reader, _, value: reader.done is value,
+    "bad_data_frames": lambda reader, _, value: reader.bad_frames == value,
+    "completion_tokens": lambda reader, _, value: reader.assembler.usage.completion == value,
+    "json_valid": lambda reader, _, value: (not reader.unread) is value,
+}
+BETWEEN: dict[str, Callable[[list[BodyReader], Any], bool]] = {
+    "ids_repeat_across": lambda all_, pair: calls_of(all_[pair[0]])[0].id == calls_of(all_[pair[1]])[0].id,
+    "ids_duplicate_within": lambda all_, at: len({call.id for call in calls_of(all_[at])}) < len(calls_of(all_[at])),
+    "args_differ": lambda all_, pair: calls_of(all_[pair[0]])[0].arguments != calls_of(all_[pair[1]])[0].arguments,
+}
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", NAMES)
+def test_what_recorded_bytes_hold_is_read_from_them(name: str) -> None:
+    all_ = readers(name)
+    for check in case(name)["checks"]:
+        (kind, value), *_ = check.items()
+        if kind == "http_status" or kind in NAIVE | OF_REQUESTS or (kind == "args_json" and name in MENDED):
+            continue
+        if kind in BETWEEN:
+            assert BETWEEN[kind](all_, value), check
+        else:
+            assert CHECKS[kind](all_[check["resp"]], check.get("call", 0), value), check
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", NAMES)
+def test_recorded_bytes_cut_into_single_ones_are_read_alike(name: str) -> None:
+    for response in case(name)["responses"]:
+        assert read(response, step=1).assembler.reply() == read(response).assembler.reply()
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", MENDED)
+def test_what_a_server_garbles_is_put_right_and_named(name: str) -> None:
+    oddities, arguments = MENDED[name]
+    reader = readers(name)[0]
+    assert reader.assembler.oddities == oddities
+    assert [call.arguments for call in calls_of(reader)] == arguments
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_refusal_means_what_its_label_says(name: str) -> None:
+    expected = case(name)["expected_classification"]
+    responses = case(name)["responses"]
+    labels = expected.get("per_response") or [expected["label"]] * len(responses)
+    for label, response in zip(labels, responses, strict=True):
+        status = response.get("status", 200)
+        if status >= 400:
+            headers = {key.lower(): value for key, value in (response.get("headers") or {}).items()}
+            error = failure(Refusal(status, body_of(response), headers), name, cleaner(None, {}))
+            assert isinstance(error, OF_LABEL.get(label, HarnessFailure)), (label, error)
+
+
+@pytest.mark.usefixtures("shared")
+def test_streams_recorded_as_cut_off_are_seen_as_cut_off_and_complete_ones_are_not() -> None:
+    assert [reader.truncated for reader in readers("NET-07")] == [True, True]
+    assert [reader.truncated for name in ("NET-04", "NET-08", "NET-14") for reader in readers(name)] == [False] * 3
