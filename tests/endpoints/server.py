@@ -60,7 +60,7 @@ class ScriptedServer:
         return len(self._writers)
 
     async def abandoned(self) -> None:
-        """Returns once no client holds a connection; raises TimeoutError before clients drop idle ones by themselves."""
+        """Returns once no client holds a connection; TimeoutError comes before clients drop idle ones themselves."""
         async with asyncio.timeout(10):
             await self._abandoned.wait()
 
