@@ -95,6 +95,8 @@ def read_task_toml(path: Path) -> TaskToml:
         config = TaskToml.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: missing; a task is a folder with a task.toml") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -169,7 +171,7 @@ def _megabytes(size: str | None) -> int | None:
 
 
 def _dockerfile_workdir(path: Path) -> str | None:
-    found = _WORKDIR.findall(path.read_text(encoding="utf-8")) if path.is_file() else []
+    found = _WORKDIR.findall(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else []
     return found[-1] if found else None
 
 

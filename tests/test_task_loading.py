@@ -146,6 +146,12 @@ def test_a_broken_part_is_named_with_its_file(folder: Path, spoil: Callable[[Pat
     assert str(folder) in str(raised.value)
 
 
+def test_a_file_is_no_task(tmp_path: Path) -> None:
+    (tmp_path / "greet").write_text("hello")
+    with pytest.raises(ConfigError, match=r"task\.toml: cannot be read \(Not a directory\)"):
+        load_task(tmp_path / "greet")
+
+
 def test_an_empty_host_variable_counts_as_set_unless_there_is_a_default(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
