@@ -39,7 +39,9 @@ class Ended:
 
     @property
     def problems(self) -> list[str]:
-        """Why the run is incomplete, a line each; empty when it is not."""
+        """Why the run is incomplete, a line each; empty when it is not, or was interrupted."""
+        if self.outcome.interrupted:
+            return []
         lost = sum(self.lost.values())
         lines = [f"endpoint {name} is down: {message}" for name, message in self.outcome.down.items()]
         if self.outcome.exhausted:

@@ -51,11 +51,13 @@ def run(
     resolved = study.resolve(options.study_from(file, **flags))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     ended = _run(resolved, folder, retry_lost)
-    data = report.write(folder) if ended.judged else None
+    data = report.write(folder) if ended.judged and not ended.outcome.interrupted else None
     if as_json:
         print_json(_summary(ended, data))
     elif data is not None:
         print(report.summary_text(data))
+    if data is not None:
+        say(f"report: {folder / 'report.html'} (also report.md and report.json)")
     _say_how_it_ended(resolved, ended)
     raise typer.Exit(ended.exit_code)
 
@@ -92,8 +94,6 @@ def _summary(ended: Ended, data: object) -> dict[str, object]:
 
 
 def _say_how_it_ended(resolved: Study, ended: Ended) -> None:
-    if ended.judged:
-        say(f"report: {ended.folder / 'report.html'} (also report.md and report.json)")
     if resolved.scripted:
         say("The endpoint is a scripted agent and no language model: these numbers show what the suite can find.")
     for problem in ended.problems:

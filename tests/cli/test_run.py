@@ -1,0 +1,151 @@
+"""`harness-eval run` from end to end on the embedded endpoint: whatever stops it, the same command resumes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness_eval import store
+from harness_eval.types import TrialKey
+from tests.cli.conftest import Said, finish, start
+
+Run = Callable[..., Said]
+KEYS = {"task", "harness", "harness_id", "endpoint", "repeat", "solved", "score", "failure", "stop", "labels", "usage"}
+
+
+@pytest.fixture
+def study(tmp_path: Path, suite: Path) -> Path:
+    path = tmp_path / "study.yaml"
+    keys = {"name": "small", "reference": {}, "tasks": {"suite": str(suite)}, "sandbox": "local"}
+    path.write_text(json.dumps({**keys, "family": "demo", "design": "smoke"}))
+    return path
+
+
+def planned(folder: Path) -> int:
+    return int(store.read_study(folder)["planned"])
+
+
+def keys(folder: Path) -> Counter[TrialKey]:
+    return Counter(store.key_of(row) for row in store.rows(folder) if row["failure"] is None)
+
+
+def until(process: subprocess.Popen[str], results: Path, lines: int) -> None:
+    """Wait until so many results are recorded."""
+    while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < lines):
+        time.sleep(0.02)
+
+
+def test_a_study_is_run_recorded_and_reported(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    said = finish("run", study, "--out", out, "--json")
+    assert said.code == 0, said.err
+    data = json.loads(said.out)
+    assert data["trials"] == {"planned": 24, "judged": 24, "lost": 0}
+    assert next(store.rows(out)).keys() >= KEYS
+    assert {path.name for path in out.iterdir()} >= {
+        "study.json",
+        "results.jsonl",
+        "report.md",
+        "report.html",
+        "report.json",
+    }
+    assert json.loads((out / "report.json").read_text())["trials"]["judged"] == 24
+    assert len(list((out / "trajectories").rglob("*.zst"))) == 24
+    assert "no language model" in said.err
+
+
+def test_a_finished_run_has_nothing_left_to_do(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    first = finish("run", study, "--limit", "1", "--out", out)
+    again = finish("run", study, "--limit", "1", "--out", out)
+    assert (first.code, again.code) == (0, 0), again.err
+    assert keys(out).total() == 8
+
+
+def test_the_same_seed_gives_the_same_results(study: Path, tmp_path: Path) -> None:
+    coupling = ("--coupling", "needs-thinking=.5")
+    seen = []
+    for name in ("one", "two"):
+        said = finish("run", study, *coupling, "--out", tmp_path / name)
+        assert said.code == 0, said.err
+        seen.append(
+            {store.key_of(row): (row["score"], row["steps"], row["stop"]) for row in store.rows(tmp_path / name)}
+        )
+    assert seen[0] == seen[1]
+
+
+def test_a_killed_run_is_resumed_with_no_trial_lost_and_none_twice(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with start("run", study, "--out", out, start_new_session=True) as process:
+        until(process, out / "results.jsonl", 6)
+        process.kill()
+    assert 6 <= keys(out).total() < planned(out)
+    with (out / "results.jsonl").open("a") as results:
+        results.write('{"task": "alpha", "harn')
+    said = finish("run", study, "--out", out)
+    assert said.code == 0, said.err
+    assert keys(out).total() == planned(out) == 24
+    assert max(keys(out).values()) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_resume(study: Path, tmp_path: Path, number: signal.Signals) -> None:
+    out = tmp_path / "run"
+    with start("run", study, "--out", out) as process:
+        until(process, out / "results.jsonl", 3)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"--out {out}" in err
+    assert not (out / "report.html").exists()
+    assert "Traceback" not in err
+    assert finish("run", study, "--out", out).code == 0
+    assert keys(out).total() == planned(out)
+
+
+def test_a_changed_study_is_not_resumed(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    finish("run", study, "--limit", "1", "--out", out)
+    said = finish("run", study, "--limit", "1", "--seed", "9", "--out", out)
+    assert said.code == 2
+    assert "seed: 0, now 9" in said.err
+
+
+def test_an_endpoint_that_is_down_ends_the_run_incomplete(study: Path, tmp_path: Path) -> None:
+    endpoint = ("--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--allow-local")
+    said = finish("run", study, *endpoint, "--out", tmp_path / "run")
+    assert said.code == 3
+    assert sum(line.startswith("incomplete: endpoint kimi-k3 is down") for line in said.err.splitlines()) == 1
+    assert "Traceback" not in said.err
+
+
+def test_a_real_model_in_the_local_sandbox_needs_two_words(study: Path, tmp_path: Path) -> None:
+    said = finish("run", study, "--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--out", tmp_path / "run")
+    assert said.code == 2
+    assert "--allow-local" in said.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_broken_task_is_known_before_anything_runs(study: Path, suite: Path, tmp_path: Path) -> None:
+    (suite / "beta" / "solution" / "solve.sh").write_text("#!/bin/bash\nexit 1\n")
+    said = finish("run", study, "--out", tmp_path / "run")
+    assert said.code == 2
+    assert "nothing was run: beta: score 0 after solve.sh" in said.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_spent_budget_ends_the_run_incomplete_and_a_larger_one_resumes(study: Path, tmp_path: Path) -> None:
+    small = json.loads(study.read_text())
+    study.write_text(json.dumps({**small, "budgets": {"tokens": 1}}))
+    said = finish("run", study, "--concurrency", "1", "--limit", "1", "--out", tmp_path / "run")
+    assert said.code == 3
+    assert "incomplete: the budget of 1 tokens is used up" in said.err
+    study.write_text(json.dumps(small))
+    assert finish("run", study, "--limit", "1", "--out", tmp_path / "run").code == 0
