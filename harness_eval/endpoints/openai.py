@@ -109,7 +109,8 @@ class OpenAIEndpoint(Endpoint):
         try:
             await self._feed(reader, response)
         except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
-            if not reader.done:
+            # What broke after the last word has come broke nothing.
+            if not (reader.done or reader.assembler.finish_reason):
                 raise Transient(f"{self.name}: the connection broke: {type(error).__name__}") from None
         reader.close()
         if reader.truncated and reader.assembler.error is None:
@@ -166,8 +167,9 @@ class OpenAIEndpoint(Endpoint):
         """The configured headers; what the client would add from other variables of the environment is left out."""
         import openai  # lazy: slow import
 
-        omitted = ["OpenAI-Organization", "OpenAI-Project"] + ([] if self._key else ["Authorization"])
-        return {**dict.fromkeys(omitted, openai.Omit()), **self._headers}
+        unasked = ["OpenAI-Organization", "OpenAI-Project"] + ([] if self._key else ["Authorization"])
+        own = {name.lower() for name in self._headers}
+        return {**{name: openai.Omit() for name in unasked if name.lower() not in own}, **self._headers}
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

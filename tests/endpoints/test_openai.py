@@ -132,6 +132,13 @@ async def test_a_success_that_is_none_is_retried(connect: Connect, fault: Answer
     assert (reply.text, reply.attempts, len(server.received)) == ("hello", 2, 2)
 
 
+async def test_a_connection_that_breaks_after_the_finish_reason_costs_nothing(connect: Connect) -> None:
+    complete = events(chunk({"content": "all"}, "stop"), done=False)
+    endpoint, server = await connect(Answer(chunks=(complete,), cut=True))
+    assert (await endpoint.complete(ASK)).text == "all"
+    assert len(server.received) == 1
+
+
 async def test_retries_end_and_the_failure_says_how_many_attempts_were_made(connect: Connect) -> None:
     endpoint, server = await connect(refused(503, "busy"), retries=2)
     with pytest.raises(EndpointFailure, match=r"kimi: 503 .*busy.*attempts: 3") as caught:
@@ -289,6 +296,16 @@ async def test_a_key_and_extra_headers_come_from_the_environment(
     await endpoint.complete(ASK)
     assert server.received[0].headers["authorization"] == f"Bearer {SECRET}"
     assert server.received[0].headers["x-route"] == "blue"
+
+
+@pytest.mark.parametrize("header", ["Authorization", "authorization"])
+async def test_a_configured_authorization_header_stands_in_for_a_key(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, header: str
+) -> None:
+    monkeypatch.setenv("FAKE_AUTH", "Basic Zm9v")
+    endpoint, server = await connect(SAYS_HELLO, headers_env={header: "FAKE_AUTH"})
+    await endpoint.complete(ASK)
+    assert server.received[0].headers["authorization"] == "Basic Zm9v"
 
 
 async def test_the_keys_of_other_services_are_never_sent_along(
