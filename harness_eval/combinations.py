@@ -158,3 +158,12 @@ RULES: tuple[Rule, ...] = (
 def broken_rule(levels: Mapping[str, Level]) -> Rule | None:
     """The first rule that these levels, one an axis, break."""
     return next((rule for rule in RULES if rule.forbids(levels)), None)
+
+
+def forced_axes(levels: Mapping[str, Level]) -> set[str]:
+    """The axes whose level follows from another axis here, so that they were not varied on their own."""
+    return {
+        rule.other
+        for rule in RULES
+        if rule.forced and rule.test(levels[rule.axis]) and levels[rule.other].level_name() == rule.forced
+    }

@@ -11,6 +11,7 @@ from functools import cached_property
 from importlib.metadata import version
 
 from harness_eval import __version__
+from harness_eval.combinations import forced_axes
 from harness_eval.design import Plan, plan_harnesses
 from harness_eval.errors import ConfigError
 from harness_eval.family import load_family
@@ -144,6 +145,7 @@ def record(study: Study) -> dict[str, Json]:
         "tasks": [_task_record(task) for task in study.tasks],
         "harnesses": [_harness_record(harness) for harness in study.harnesses],
         "canonical": study.harnesses[0].name,
+        "axes": _varied(study.harnesses),
         "design": config.design.model_dump(mode="json"),
         "family": config.family,
         "repeats": config.repeats,
@@ -155,6 +157,18 @@ def record(study: Study) -> dict[str, Json]:
         "sandbox": study.provider.name,
         "limits": asdict(config.limits),
     }
+
+
+def _varied(harnesses: Sequence[Harness]) -> list[str]:
+    """The axes that differ from the canonical harness somewhere without being forced by another axis there."""
+    usual = harnesses[0].levels
+    varied = {
+        axis
+        for harness in harnesses
+        for axis, level in harness.levels.items()
+        if level != usual[axis] and axis not in forced_axes(harness.levels)
+    }
+    return [axis for axis in usual if axis in varied]
 
 
 def _task_record(task: Task) -> dict[str, Json]:

@@ -69,6 +69,12 @@ class Recorded:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
         return list(self.study.get(kind) or ())
 
+    def levels(self, harness: Mapping[str, Json]) -> dict[str, str]:
+        """The labels of a harness on the axes that the study varied; of an older study, on all axes."""
+        labels = harness.get("labels") or {}
+        varied = self.study.get("axes") or labels
+        return {axis: labels[axis] for axis in labels if axis in varied}
+
 
 def read(folder: Path) -> Recorded:
     """Study and results of a run's folder. A torn line does not count: its trial is owed again.

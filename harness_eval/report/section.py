@@ -25,14 +25,14 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     score, valid = counts.arrays(outcomes, tasks, names)
     summary = _summarise(recorded, score, valid)
     reference = names.index(canonical) if canonical in names else None
-    levels = {harness["name"]: dict(harness.get("labels") or {}) for harness in harnesses}
+    levels = {harness["name"]: recorded.levels(harness) for harness in harnesses}
     return {
         "endpoint": _endpoint(endpoint),
         **_trials(recorded, outcomes),
         "n_tasks": len(tasks),
         "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
         **leading(summary, names, reference),
-        "harnesses": _harnesses(summary, harnesses, outcomes, reference),
+        "harnesses": _harnesses(recorded, summary, outcomes, reference),
         **why(summary, counts.exposure(outcomes, levels), reference),
         **_caveats(summary, reference),
         "spent": _spent(recorded.spent.get(endpoint["name"], Spent())),
@@ -47,7 +47,7 @@ def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
     names = [harness["name"] for harness in harnesses]
     # Without a canonical harness there is nothing to compare a level with: what depends on it is dropped afterwards.
     known = canonical in names
-    levels = [dict(harness.get("labels") or {}) if known else {} for harness in harnesses]
+    levels = [recorded.levels(harness) if known else {} for harness in harnesses]
     place = names.index(canonical) if known else 0
     return summarise(score, valid, place, levels, seed=int(recorded.study.get("seed") or 0))
 
@@ -77,9 +77,11 @@ def _trials(recorded: Recorded, outcomes: Sequence[Outcome]) -> dict[str, Json]:
 
 
 def _harnesses(
-    summary: Summary, harnesses: Sequence[Mapping[str, Json]], outcomes: Iterable[Outcome], reference: int | None
+    recorded: Recorded, summary: Summary, outcomes: Iterable[Outcome], reference: int | None
 ) -> list[dict[str, Json]]:
     """One entry a harness, in the study's order; `difference` is to the canonical harness."""
+    harnesses = recorded.named("harnesses")
+    usual = recorded.levels(harnesses[reference]) if reference is not None else {}
     tallies = counts.by_harness(outcomes)
     empty = counts.tally(())
     entries = []
@@ -91,16 +93,15 @@ def _harnesses(
             "canonical": place == reference,
             **_score(summary, place, compared=reference is not None),
             **tallies.get(harness["name"], empty),
-            "differs": _differs(harness, harnesses[reference]) if reference is not None else {},
+            "differs": _differs(recorded.levels(harness), usual) if reference is not None else {},
         }
         entries.append(entry)
     return entries
 
 
-def _differs(harness: Mapping[str, Json], canonical: Mapping[str, Json]) -> dict[str, str]:
+def _differs(levels: Mapping[str, str], usual: Mapping[str, str]) -> dict[str, str]:
     """The axes on which a harness has another level than the canonical one, with that level."""
-    usual = canonical.get("labels") or {}
-    return {axis: label for axis, label in (harness.get("labels") or {}).items() if label != usual.get(axis)}
+    return {axis: label for axis, label in levels.items() if label != usual.get(axis)}
 
 
 def _score(summary: Summary, place: int, *, compared: bool) -> dict[str, Json]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from harness_eval.axes import KINDS
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
@@ -12,11 +13,6 @@ if TYPE_CHECKING:
 
 Exposure = Mapping[tuple[str, str], float]  # (axis, level) -> share of judged trials in which the axis acted
 
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "format": ("protocol", "description", "toolset", "distractors", "results", "errors"),
-    "context structure": ("truncation", "context", "thinking", "shell"),
-    "control flow": ("planning", "stopping", "prompt", "faults"),
-}
 _KIND_OF = {axis: kind for kind, axes in KINDS.items() for axis in axes}
 SIGNIFICANT = 0.05  # of a p-value adjusted for all comparisons of its kind
 NEVER_ACTED = "not exercised: never acted in a trial"
