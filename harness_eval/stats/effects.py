@@ -49,9 +49,17 @@ class AxisEffects:
 
     levels: tuple[AxisEffect, ...]
     axes: tuple[AxisShare, ...]
+    entangled_share: float | None  # of the axes without a share of their own, together; None: there are none
     other_share: float | None  # interactions and peculiarities of single configurations; None: no degrees of freedom
     lack_of_fit: float | None  # their standard deviation (tau_r); None: no degrees of freedom
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    axes: tuple[AxisShare, ...]
+    entangled: float | None
+    other: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +89,14 @@ def axis_effects(mean_TH: Array, levels: Sequence[Mapping[str, str]], canonical:
     tested = judged_columns(mean_TH)
     coding = code_levels([levels[h] for h in tested], canonical)
     if not coding.names:
-        return AxisEffects((), (), None, None, ())
+        return AxisEffects((), (), None, None, None, ())
     fit = _least_squares(additive_fit(mean_TH[:, tested]), coding)
     columns = range(1, len(coding.names) + 1)
     p_K = [_wald([column], fit) for column in columns]
     effects = tuple(_effect(fit, *row) for row in zip(columns, p_K, holm(p_K), strict=True))
-    shares, other = _shares(fit)
-    return AxisEffects(effects, shares, other, None if fit.lack_of_fit is None else fit.lack_of_fit**0.5, _notes(fit))
+    shares = _shares(fit)
+    sd = None if fit.lack_of_fit is None else fit.lack_of_fit**0.5
+    return AxisEffects(effects, shares.axes, shares.entangled, shares.other, sd, _notes(fit))
 
 
 def _least_squares(cells: AdditiveFit, coding: Coding) -> _Fit:
@@ -150,39 +159,42 @@ def _effect(fit: _Fit, column: int, p: float | None, p_adjusted: float | None) -
 
 
 def holm(p_K: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment over the known p values."""
-    known = [p for p in p_K if p is not None]
-    if not known:
-        return list(p_K)
-    from statsmodels.stats.multitest import multipletests  # lazy: slow import
+    """Holm's step-down adjustment over the known p values; unknown ones stay in their place."""
+    # three lines here because the library's version runs a full garbage collection on every call
+    known = [index for index, p in enumerate(p_K) if p is not None]
+    order = sorted(known, key=lambda index: p_K[index] or 0.0)
+    steps = np.array([p_K[index] for index in order], dtype=np.float64) * np.arange(len(order), 0, -1)
+    adjusted = dict(zip(order, np.minimum(1.0, np.maximum.accumulate(steps)).tolist(), strict=True))
+    return [adjusted.get(index) for index in range(len(p_K))]
 
-    adjusted = iter(multipletests(known, method="holm")[1].tolist())
-    return [None if p is None else float(next(adjusted)) for p in p_K]
 
-
-def _shares(fit: _Fit) -> tuple[tuple[AxisShare, ...], float | None]:
-    """First-order variance shares of the axes, and the share of what main effects leave unexplained."""
-    axes = fit.coding.by_axis()
-    variance = {axis: _variance(columns, fit) for axis, columns in axes.items()}
-    total = sum(max(0.0, v) for v in variance.values() if v is not None) + (fit.lack_of_fit or 0.0)
+def _shares(fit: _Fit) -> _Shares:
+    """First-order variance shares of the axes; axes the design cannot separate have one share together."""
+    axes, why = fit.coding.by_axis(), fit.coding.why
+    entangled = [column for axis, columns in axes.items() if why(axis) for column in columns]
+    variance = {axis: _variance(columns, fit) for axis, columns in axes.items() if not why(axis)}
+    together = _variance(entangled, fit)
+    total = sum(variance.values()) + together + (fit.lack_of_fit or 0.0)
 
     def share(value: float | None) -> float | None:
-        return None if value is None or total <= _ROUNDING else max(0.0, value) / total
+        return None if value is None or total <= _ROUNDING else value / total
 
     p_values = [_wald(columns, fit) for columns in axes.values()]
     rows = zip(axes, p_values, holm(p_values), strict=True)
-    shares = tuple(AxisShare(axis, share(variance[axis]), p, holm_p, fit.coding.why(axis)) for axis, p, holm_p in rows)
-    return shares, share(fit.lack_of_fit)
+    shares = tuple(AxisShare(axis, share(variance.get(axis)), p, holm_p, why(axis)) for axis, p, holm_p in rows)
+    return _Shares(shares, share(together if entangled else None), share(fit.lack_of_fit))
 
 
-def _variance(columns: list[int], fit: _Fit) -> float | None:
-    """b'Wb - tr(WC), with W from the frequencies of the levels among the tested harnesses; None if not separable."""
-    if any(fit.coding.reasons[column - 1] is not None for column in columns):
-        return None
-    share_L = fit.coding.design_HP[:, columns].mean(axis=0)
-    weight_LL = np.diag(share_L) - np.outer(share_L, share_L)
+def _variance(columns: list[int], fit: _Fit) -> float:
+    """Variance between the tested harnesses that these columns explain, less its noise: b'Wb - tr(WC), at least 0.
+
+    W is the covariance of the dummies: diag(w) - w w' for an axis, w the frequencies of its levels.
+    """
+    centred_HL = fit.coding.design_HP[:, columns] - fit.coding.design_HP[:, columns].mean(axis=0)
+    weight_LL = centred_HL.T @ centred_HL / len(centred_HL)
     beta_L = fit.beta_P[columns]
-    return float(beta_L @ weight_LL @ beta_L - np.trace(weight_LL @ fit.covariance_PP[np.ix_(columns, columns)]))
+    noise = float(np.trace(weight_LL @ fit.covariance_PP[np.ix_(columns, columns)]))
+    return max(0.0, float(beta_L @ weight_LL @ beta_L) - noise)
 
 
 def _notes(fit: _Fit) -> tuple[str, ...]:
@@ -190,5 +202,5 @@ def _notes(fit: _Fit) -> tuple[str, ...]:
     if fit.lack_of_fit is None:
         notes.append("no spare harnesses: axis effects hold for these configurations, interactions are unknown")
     if any(reason is not None for reason in fit.coding.reasons):
-        notes.append("the design cannot separate some levels; the shares leave their axes out")
+        notes.append("the design cannot separate some levels; their axes have one share together")
     return tuple(notes)

@@ -151,19 +151,24 @@ class NoncentralInterval:
 
 def noncentral_interval(table: Anova) -> NoncentralInterval | None:
     """Alternative interval for the tested set; covers too little when harnesses differ much. Needs complete cells."""
-    from scipy import special  # lazy: slow import
-
     if table.f is None or not np.isfinite(table.f):
         return None
-    freedom = (table.harnesses - 1, table.error_freedom)
-    low, high = (
-        float(special.ncfdtrinc(*freedom, probability, table.f))
-        if special.fdtr(*freedom, table.f) > probability
-        else 0.0
-        for probability in (0.975, 0.025)
-    )
+    low, high = _noncentrality(table, table.f, 0.975), _noncentrality(table, table.f, 0.025)
     unit = table.ms_error / (table.tasks * (table.harnesses - 1))
     return NoncentralInterval(_root(low * unit), _root(high * unit), low, high)
+
+
+def _noncentrality(table: Anova, f: float, probability: float) -> float:
+    """The noncentrality at which so small an F has this probability; 0 if it is too small at any."""
+    from scipy import optimize, special  # lazy: slow import
+
+    def excess(noncentrality: float) -> float:
+        return float(special.ncfdtr(table.harnesses - 1, table.error_freedom, noncentrality, f)) - probability
+
+    if excess(0.0) <= 0:
+        return 0.0
+    upper = 10.0 + 10 * f * table.harnesses
+    return float(optimize.brentq(excess, 0.0, upper))
 
 
 def mean_of_tested(mean_TH: Array) -> Estimate:

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness_eval.stats.betabinomial import fit_moments
+from harness_eval.stats.clusters import clustered_error, clustered_mean
+from harness_eval.stats.contingency import cochran_mantel_haenszel, cochran_q, mcnemar, mcnemar_mid_p
+from harness_eval.stats.effects import holm
+from harness_eval.stats.power import Noise, detectable_drop, tasks_needed, typical_noise
+
+DIFFERENCES = np.array([1, 0, -1, 1, 0, 0, 1, -1, 0, 1, 1, 1, 0, 1, 0], dtype=float)
+GROUPS = np.array([1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 4, 4, 5])
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "p"),
+    [(10, 2, 0.03857421875), (15, 5, 0.041389465332), (0, 5, 0.0625), (8, 8, 1.0), (25, 10, 0.0166738478001)],
+)
+def test_exact_mcnemar(worse: int, better: int, p: float) -> None:
+    assert mcnemar(worse, better).p == pytest.approx(p)
+
+
+@pytest.mark.parametrize(("worse", "better", "p"), [(10, 2, 0.0224609375), (15, 5, 0.0266036987305), (4, 4, 1.0)])
+def test_mid_p_mcnemar(worse: int, better: int, p: float) -> None:
+    assert mcnemar_mid_p(worse, better) == pytest.approx(p)
+
+
+def test_cochrans_q() -> None:
+    table = np.array(
+        [[int(digit) for digit in row] for row in ("1101", "1001", "1111", "0001", "1100", "1110")], dtype=float
+    )
+    found = cochran_q(table)
+    assert found is not None
+    assert (found.statistic, found.p) == pytest.approx((3.35294117647, 0.34034192801))
+
+
+def test_cochrans_q_is_unknown_when_no_task_tells_harnesses_apart() -> None:
+    assert cochran_q(np.repeat([[1.0], [0.0]], 3, axis=1)) is None
+
+
+def test_cochran_mantel_haenszel() -> None:
+    by_column = np.array([3, 1, 2, 4, 5, 0, 3, 2, 2, 2, 1, 4, 4, 1, 4, 1], dtype=float).reshape(4, 2, 2)
+    found = cochran_mantel_haenszel(by_column.transpose(2, 1, 0))
+    assert (found.statistic, found.p) == pytest.approx((3.36842105263, 0.0664574200169))
+
+
+def test_holm_keeps_unknown_values_in_their_place() -> None:
+    adjusted = holm([0.001, None, 0.008, 0.012, 0.04, 0.3, 0.7])
+    assert adjusted[1] is None
+    assert [p for p in adjusted if p is not None] == pytest.approx([0.006, 0.04, 0.048, 0.12, 0.6, 0.7])
+    assert holm([None]) == [None]
+
+
+def test_cluster_robust_errors_of_a_mean() -> None:
+    found = clustered_error(DIFFERENCES, GROUPS)
+    assert found.cr1 == pytest.approx(0.216595429885)
+    assert found.cr2 == pytest.approx(0.227472661531)
+    assert found.cr3 == pytest.approx(0.269009602825)
+    assert found.freedom == pytest.approx(3.133020344)
+    assert found.cr1 * (4 / 5) ** 0.5 == pytest.approx(0.193728841935)
+
+
+def test_cluster_robust_interval_of_a_mean() -> None:
+    assert clustered_mean(DIFFERENCES, GROUPS).limits == pytest.approx((-0.3735051169, 1.040171784))
+
+
+def test_fewer_than_five_groups_give_no_interval() -> None:
+    assert clustered_mean(DIFFERENCES, np.minimum(GROUPS, 4)).limits is None
+
+
+def test_beta_binomial_moments() -> None:
+    found = fit_moments(np.array([3, 7, 5, 9, 2, 6, 8, 4], dtype=float), 10)
+    assert found is not None
+    assert (found.mean, found.correlation) == pytest.approx((0.55, 0.158249158))
+    assert found.shape == pytest.approx((2.925531915, 2.393617021))
+    assert found.shrink(2, 10) == pytest.approx(0.321527778)
+
+
+def test_units_that_vary_less_than_chance_are_shrunken_to_their_mean() -> None:
+    found = fit_moments(np.array([5.0, 5.0, 5.0]), 10)
+    assert found is not None
+    assert found.shape is None
+    assert found.shrink(5, 10) == 0.5
+    assert fit_moments(np.array([10.0, 10.0]), 10) is None
+
+
+def test_sample_size_of_miller() -> None:
+    assert tasks_needed(0.03, Noise(1 / 9)) == pytest.approx(968.997, abs=0.01)
+
+
+def test_the_detectable_drop_inverts_the_sample_size() -> None:
+    noise = typical_noise(3)
+    assert detectable_drop(1, noise) > detectable_drop(100, noise)
+    assert tasks_needed(detectable_drop(137, noise), noise) == pytest.approx(137)
+
+
+def test_typical_noise_needs_841_tasks_for_five_points() -> None:
+    assert tasks_needed(0.05, typical_noise(1)) == pytest.approx(841, rel=0.01)
