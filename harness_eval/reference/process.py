@@ -45,7 +45,14 @@ async def serve(config: ReferenceConfig) -> AsyncIterator[str]:
         ConfigError: whatever that process says is wrong with the configuration.
     """
     config.player()  # errors are raised here, with their type, and not only told by the other process
-    process = await anyio.open_process(_command(config), stdin=PIPE, stdout=PIPE, stderr=None, env=_environment())
+    process = await anyio.open_process(
+        _command(config),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=None,
+        env=_environment(),
+        start_new_session=True,  # Ctrl-C is for us alone: trials under way must not lose their endpoint to it
+    )
     try:
         yield await _base_url(process)
     finally:
