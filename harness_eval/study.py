@@ -11,14 +11,16 @@ from typing import Protocol
 
 from harness_eval import store
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
+from harness_eval.errors import ConfigError
 from harness_eval.planning import REFERENCE, Study, record, resolve
 from harness_eval.proving import require_proven
 from harness_eval.reference.process import serve
 from harness_eval.reference.wire import MODEL
 from harness_eval.runner import Lane, Outcome, Runner, Spending
+from harness_eval.study_file import StudyConfig
 from harness_eval.task import Proof, Task
 from harness_eval.trial import Trial
-from harness_eval.types import Result, TrialKey
+from harness_eval.types import Result, TrialKey, Usage
 
 __all__ = ["Ended", "Study", "ended", "record", "resolve", "run"]
 
@@ -81,8 +83,7 @@ async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True)
     Raises:
         ConfigError: a credential is missing, a task is broken, or the folder cannot be used for this study.
     """
-    for endpoint in study.config.endpoints:
-        credentials(endpoint)
+    _check_endpoints(study.config)
     await require_proven(study.tasks, study.provider, watch.proven)
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
@@ -96,6 +97,13 @@ async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True)
             lanes = await _lanes(study, owed, before, opened)
             outcome = await runner.run(lanes)
     return ended(study, folder, outcome)
+
+
+def _check_endpoints(config: StudyConfig) -> None:
+    for endpoint in config.endpoints:
+        credentials(endpoint)
+        if config.budgets.money is not None and endpoint.cost(Usage()) is None:
+            raise ConfigError(f"budgets.money: no price is known for endpoint {endpoint.name!r}; give it a `price`")
 
 
 def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:

@@ -8,8 +8,9 @@ import typer
 
 from harness_eval import recording
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.dialogue import requests_of, wire_hash, wire_text
 from harness_eval.harness import Harness, load_harness, named_harnesses
-from harness_eval.types import Json, Trajectory
+from harness_eval.types import Json, Request
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, show and compare harnesses.")
 _Name = Annotated[str, typer.Argument(metavar="HARNESS", help="A name from the list, or the path of a YAML file.")]
@@ -26,26 +27,31 @@ def list_all(as_json: JsonFlag = False) -> None:
 
 
 @app.command()
-def show(name: _Name, as_json: JsonFlag = False) -> None:
-    """Show a harness: its levels, its system prompt, its tools, and the first request of a dialogue."""
+def show(
+    name: _Name,
+    dialogue: Annotated[bool, typer.Option("--dialogue", help="Print all requests of the fixed dialogue.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show a harness: its levels, system prompt and tools, and the first request of a fixed dialogue."""
     harness = load_harness(name)
-    request = harness.encode(harness.view(Trajectory(harness.system, "(the task's instruction stands here)")))
-    first: dict[str, Json] = {
-        "messages": request.messages,
-        "tools": request.tools,
-        "stop": request.stop,
-        "wire": request.wire,
-    }
-    if request.wire == "completions":
-        first["prompt"] = request.prompt
+    requests = requests_of(harness)
     if as_json:
-        tools = [tool.name for tool in harness.tools]
-        print_json({**_summary(harness), "system": harness.system, "tools": tools, "first_request": first})
-        return
-    print(f"{harness.name}, version {harness.version}, id {harness.id}\n{harness.about}\n")
-    print_table(("axis", "level"), harness.labels.items())
-    print(f"\nsystem prompt\n{'-' * 13}\n{harness.system}\n\nfirst request\n{'-' * 13}")
-    print(recording.dump(first, pretty=True).decode())
+        sent = [_readable(request) for request in (requests if dialogue else requests[:1])]
+        seen = {"system": harness.system, "tools": [tool.name for tool in harness.tools]}
+        print_json({**_summary(harness), **seen, "wire_hash": wire_hash(requests), "requests": sent})
+    elif dialogue:
+        print(wire_text(requests), end="")
+    else:
+        print(f"{harness.name}, version {harness.version}, id {harness.id}\n{harness.about}\n")
+        print_table(("axis", "level"), harness.labels.items())
+        print(f"\nsystem prompt\n{'-' * 13}\n{harness.system}\n\nfirst request\n{'-' * 13}")
+        print(recording.dump(_readable(requests[0]), pretty=True).decode())
+
+
+def _readable(request: Request) -> dict[str, Json]:
+    if request.wire == "completions":
+        return {"wire": request.wire, "prompt": request.prompt, "stop": request.stop}
+    return {"wire": request.wire, "messages": request.messages, "tools": request.tools, "stop": request.stop}
 
 
 @app.command()

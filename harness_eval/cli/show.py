@@ -112,7 +112,7 @@ def _page(row: Row, trajectory: Trajectory | None) -> Iterator[RenderableType]:
     if row["labels"]:
         yield _text(f"labels: {', '.join(row['labels'])}")
     if row.get("detail"):
-        yield Padding(_text(row["detail"], "dim"), (0, 0, 0, 4))
+        yield _indented(row["detail"], "dim")
 
 
 def _section(title: str, text: str) -> Iterator[RenderableType]:
@@ -144,9 +144,13 @@ def _step(step: Step) -> Iterator[RenderableType]:
 
 
 def _observation(observation: Observation) -> Iterator[RenderableType]:
-    yield Padding(_text(observation.shown, "red" if observation.failed else ""), (0, 0, 0, 4))
+    yield _indented(observation.shown, "red" if observation.failed else "")
     if observation.full_length > len(observation.shown):
         yield _text(f"    (shown {len(observation.shown)} of {observation.full_length} characters)", "dim")
+
+
+def _indented(text: str, style: str) -> RenderableType:
+    return Padding(_text(text, style), (0, 0, 0, 4), expand=False)
 
 
 def _text(text: str, style: str = "") -> Text:

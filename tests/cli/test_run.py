@@ -133,6 +133,24 @@ def test_a_real_model_in_the_local_sandbox_needs_two_words(study: Path, tmp_path
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("budgets", "flags", "hint"),
+    [
+        ({"money": 5}, (), "budgets.money: no price is known for endpoint 'kimi-k3'"),
+        ({}, ("--api-key-env", "NOT_SET_ANYWHERE"), "the environment variable NOT_SET_ANYWHERE is not set"),
+    ],
+)
+def test_what_an_endpoint_lacks_is_known_before_anything_runs(
+    study: Path, tmp_path: Path, budgets: dict[str, int], flags: tuple[str, ...], hint: str
+) -> None:
+    study.write_text(json.dumps({**json.loads(study.read_text()), "budgets": budgets}))
+    endpoint = ("--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--allow-local")
+    said = finish("run", study, *endpoint, *flags, "--out", tmp_path / "run")
+    assert said.code == 2
+    assert hint in said.err
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_broken_task_is_known_before_anything_runs(study: Path, suite: Path, tmp_path: Path) -> None:
     (suite / "beta" / "solution" / "solve.sh").write_text("#!/bin/bash\nexit 1\n")
     said = finish("run", study, "--out", tmp_path / "run")

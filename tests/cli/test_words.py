@@ -127,9 +127,16 @@ def test_axes_as_a_table_names_every_level(harness_eval: Run) -> None:
 def test_a_harness_is_shown_with_all_that_a_model_sees_of_it(harness_eval: Run) -> None:
     shown = json.loads(harness_eval("harness", "show", "canonical", "--json").out)
     assert shown["labels"]["protocol"] == "native"
-    assert shown["first_request"]["messages"][0]["content"] == shown["system"]
-    assert [tool["function"]["name"] for tool in shown["first_request"]["tools"]] == shown["tools"]
+    (first,) = shown["requests"]
+    assert first["messages"][0]["content"] == shown["system"]
+    assert [tool["function"]["name"] for tool in first["tools"]] == shown["tools"]
     assert shown["system"] in harness_eval("harness", "show", "canonical").out
+
+
+def test_the_whole_dialogue_of_a_harness_can_be_read(harness_eval: Run) -> None:
+    shown = json.loads(harness_eval("harness", "show", "canonical", "--dialogue", "--json").out)
+    assert len(shown["requests"]) > 3
+    assert "=== request 2" in harness_eval("harness", "show", "canonical", "--dialogue").out
 
 
 def test_the_listed_harnesses_can_all_be_shown(harness_eval: Run) -> None:

@@ -1,0 +1,60 @@
+"""How a run is shown while it goes on."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+from harness_eval.cli.progress import Progress
+from harness_eval.types import Lost, Result, TrialKey, Verdict
+
+KEY = TrialKey("t", "h", "e")
+
+
+def counted() -> Progress:
+    progress = Progress()
+    progress.begin(planned=10, judged=4, solved=3)
+    for result in (
+        Result(KEY, "a", Verdict(1.0)),
+        Result(KEY, "a", Verdict(0.5)),
+        Result(KEY, "a", failure=Lost("task", "?")),
+    ):
+        progress.ended(result)
+    return progress
+
+
+def test_the_line_counts_what_was_done_before_and_now() -> None:
+    line = counted().line()
+    assert line.startswith("7/10 trials, 4 solved, 1 lost, ")
+    assert line.endswith(" left")
+
+
+def test_before_the_first_trial_the_line_tells_of_the_proofs() -> None:
+    assert Progress().line() == "proving the tasks' own solutions: 0 done"
+
+
+def test_without_a_terminal_the_last_line_is_plain() -> None:
+    code = "from tests.cli.test_progress import counted\nwith counted(): pass"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
+    assert done.stdout == ""
+    assert done.stderr.startswith("7/10 trials")
+    assert done.stderr.count("\n") == 1
+    assert "\x1b" not in done.stderr
+
+
+def test_in_a_terminal_one_line_is_drawn_again_and_again() -> None:
+    leader, follower = pty.openpty()
+    code = "import time\nfrom tests.cli.test_progress import counted\nwith counted(): time.sleep(0.6)"
+    done = subprocess.run([sys.executable, "-c", code], stderr=follower, check=True, env=environment())
+    os.close(follower)
+    drawn = os.read(leader, 100_000).decode()
+    os.close(leader)
+    assert done.returncode == 0
+    assert drawn.count("7/10 trials") >= 2
+    assert "\x1b[" in drawn
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"}
