@@ -92,10 +92,15 @@ class Group:
         """Make it; an OSError if the kernel refuses."""
         for folder in self.folders:
             folder.mkdir()
+        self.limit()
+
+    def limit(self) -> None:
+        """Write its limits. A kernel without swap accounting has no files for that, and they are left out."""
         for controller, parent in self._parents.items():
             for file, value in self._values[controller].items():
-                if (parent / self._name / file).exists():  # a kernel without swap accounting lacks those files
-                    (parent / self._name / file).write_text(value)
+                path = parent / self._name / file
+                if path.exists():
+                    path.write_text(value)
 
     def add(self, pid: int) -> None:
         """Put a process into the group; what it starts from now on is in it too."""

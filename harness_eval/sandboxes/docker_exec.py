@@ -40,12 +40,12 @@ _number = itertools.count(1)
 _READ = f"""[ -e "$1" ] || exit {errno.ENOENT}; [ -d "$1" ] && exit {errno.EISDIR}; [ -r "$1" ] || exit {errno.EACCES}
 [ -f "$1" ] || exit {errno.EINVAL}; exec head -c {FILE_LIMIT + 1} "$1" """
 _WRITE = f"""[ -d "$1" ] && exit {errno.EISDIR}; mkdir -p "$(dirname "$1")" || exit {errno.EACCES}
-: >> "$1" || exit {errno.EACCES}; cat > "$1" || exit {errno.ENOSPC}"""
+true >> "$1" || exit {errno.EACCES}; cat > "$1" || exit {errno.ENOSPC}"""
 _UNPACK = f"""mkdir -p "$1" && tar -xf - -C "$1" || exit {errno.EACCES}"""
 _KILL = r"""for place in /proc/[0-9]*; do
   if tr '\0' '\n' < "$place/environ" 2>/dev/null | grep -qx "$1"; then kill -9 "${place#/proc/}"; fi
 done 2>/dev/null"""
-_IN_FOLDER = """cd "$1" || exit 126; exec bash -c "$2" """
+_IN_FOLDER = """exec 2>&1; cd "$1" || exit 126; exec bash -c "$2" """  # two streams would lose their order
 
 
 class ExecBox(Sandbox):

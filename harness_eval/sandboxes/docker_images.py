@@ -34,26 +34,27 @@ def box_image(client: DockerClient, spec: BoxSpec, base: str | None) -> str:
         SandboxFailure: an image is not here and cannot be pulled.
         docker.errors.DockerException: the engine failed otherwise.
     """
+    family = f"{LABEL}-box"
     if spec.image is not None:
         image = _require(client, spec.image)
     elif dockerfile := find_dockerfile(spec):
-        image = _built(client, spec, dockerfile.parent, base)
+        family = f"{LABEL}-{re.sub(r'[^a-z0-9]+', '-', spec.name.lower()).strip('-') or 'task'}"
+        image = _built(client, spec, dockerfile.parent, family, base)
     else:
         image = _require(client, base or DEFAULT_BASE)
-    name = f"{LABEL}-box:{_short(image, spec.workdir, _layer('', spec.workdir))}"
     source = _layer(image.removeprefix("sha256:"), spec.workdir)
-    return _once(client, spec, name, fileobj=io.BytesIO(source.encode()), network_mode="none")
+    context = io.BytesIO(source.encode())
+    return _once(client, spec, f"{family}:{_short(source)}", fileobj=context, network_mode="none")
 
 
-def _built(client: DockerClient, spec: BoxSpec, environment: Path, base: str | None) -> str:
+def _built(client: DockerClient, spec: BoxSpec, environment: Path, family: str, base: str | None) -> str:
     """The identity of the image that the task's own Dockerfile makes."""
     parts = [_content(environment)]
     arguments = {}
     if base is not None:
         parts.append(_require(client, base))
         arguments["BASE"] = base
-    slug = re.sub(r"[^a-z0-9]+", "-", spec.name.lower()).strip("-") or "task"
-    name = f"{LABEL}-{slug}:{_short(*parts)}"
+    name = f"{family}:{_short(*parts)}"
     _once(client, spec, name, path=str(environment), buildargs=arguments)
     return _require(client, name)
 

@@ -111,7 +111,8 @@ async def test_a_fork_bomb_is_contained_and_killed(tight: Sandbox) -> None:
 
 async def test_a_memory_hog_is_killed_and_the_box_goes_on(tight: Sandbox) -> None:
     ran = await tight.run("python3 -c 'x = bytearray(400 << 20); print(len(x))'")
-    assert ran.exit_code == 137
+    assert ran.exit_code != 0  # killed, or refused the memory where no control group can be made
+    assert str(400 << 20) not in ran.output
     assert (await tight.run("echo alive")).output == "alive\n"
 
 
@@ -130,6 +131,8 @@ async def test_a_write_beyond_the_disk_is_an_os_error(tight: Sandbox) -> None:
     assert (await tight.run("echo alive")).output == "alive\n"
 
 
-async def test_processor_time_is_shared_out(tight: Sandbox) -> None:
+async def test_processor_time_is_shared_out(boxes: SandboxProvider, tight: Sandbox) -> None:
+    if "processor time" not in boxes.promises:
+        pytest.skip("no control group can be made here")
     burn = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nprint(time.process_time())"
     assert float((await tight.run(f'python3 -c "{burn}"')).output) < 0.8

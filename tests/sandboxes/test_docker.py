@@ -1,0 +1,169 @@
+"""What only Docker has: images, and containers without a python3."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from harness_eval.errors import SandboxFailure, TaskFailure
+from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Sandbox, SandboxProvider
+from harness_eval.sandboxes.docker_exec import ExecBox
+from tests.sandboxes.conftest import BASE_IMAGE, make
+
+pytestmark = [pytest.mark.anyio, pytest.mark.docker]
+
+_DOCKERFILE = "ARG BASE=python:3.12-bookworm\nFROM ${BASE}\nWORKDIR /app\nCOPY files/ /app/\n"
+
+
+@pytest.fixture(scope="module")
+def docker() -> SandboxProvider:
+    return make("docker")
+
+
+def _environment(folder: Path, text: str, dockerfile: str = _DOCKERFILE) -> Path:
+    (folder / "files").mkdir(parents=True)
+    (folder / "files" / "note").write_text(text)
+    (folder / "Dockerfile").write_text(dockerfile)
+    return folder
+
+
+def _images(name: str) -> list[str]:
+    return subprocess.check_output(["docker", "images", "--quiet", name], text=True).split()
+
+
+@pytest.fixture
+def remove_images() -> Iterator[Callable[[str], None]]:
+    found: list[str] = []
+    yield found.append
+    for name in found:
+        for image in 2 * _images(name):  # one may stand on another
+            subprocess.run(["docker", "rmi", "--force", image], check=False, capture_output=True)
+
+
+async def test_an_image_is_built_once_for_many_boxes_and_again_for_other_content(
+    docker: SandboxProvider, tmp_path: Path, remove_images: Callable[[str], None]
+) -> None:
+    remove_images("harness-eval-built-once")
+    notes: list[str] = []
+
+    async def one(environment: Path) -> None:
+        async with docker.open(BoxSpec("Built once!", environment=environment)) as box:
+            notes.append((await box.run("cat note && echo more >> note && id -u")).output)
+
+    first = _environment(tmp_path / "first", "first\n")
+    async with anyio.create_task_group() as group:
+        for _ in range(4):
+            group.start_soon(one, first)
+    assert notes == ["first\n1000\n"] * 4
+    assert len(_images("harness-eval-built-once")) == 2  # what its Dockerfile makes, and the box's user on top
+    await one(_environment(tmp_path / "second", "second\n"))
+    assert notes[4] == "second\n1000\n"
+    assert len(_images("harness-eval-built-once")) == 4
+
+
+async def test_a_dockerfile_that_does_not_build_is_the_tasks_fault_with_its_output(
+    docker: SandboxProvider, tmp_path: Path
+) -> None:
+    broken = f"{_DOCKERFILE}RUN echo no flour left && false\n"
+    spec = BoxSpec("broken", environment=_environment(tmp_path, "", broken))
+    with pytest.raises(TaskFailure, match=r"(?s)broken: its image does not build.*no flour left"):
+        async with docker.open(spec):
+            pytest.fail("it opened")
+
+
+async def test_a_dockerfile_that_cannot_be_read_is_the_tasks_fault(docker: SandboxProvider, tmp_path: Path) -> None:
+    spec = BoxSpec("garbled", environment=_environment(tmp_path, "", "FORM x\n"))
+    with pytest.raises(TaskFailure, match="garbled: its image does not build"):
+        async with docker.open(spec):
+            pytest.fail("it opened")
+
+
+async def test_an_image_that_is_nowhere_is_a_failure_of_the_sandbox(docker: SandboxProvider) -> None:
+    with pytest.raises(SandboxFailure, match="cannot be pulled"):
+        async with docker.open(BoxSpec("lost", image="127.0.0.1:1/nowhere:1")):
+            pytest.fail("it opened")
+
+
+async def test_a_prebuilt_image_is_used_as_it_is(docker: SandboxProvider) -> None:
+    async with docker.open(BoxSpec("ready", image=BASE_IMAGE, workdir="/srv/x")) as box:
+        assert (await box.run("pwd; touch mine; ls")).output == "/srv/x\nmine\n"
+
+
+async def test_a_file_cannot_grow_beyond_the_disk_limit(docker: SandboxProvider) -> None:
+    async with docker.open(BoxSpec("small", limits=BoxLimits(disk_mb=1))) as box:
+        ran = await box.run("head -c 5000000 /dev/zero > big; stat -c %s big")
+        assert ran.output.endswith("1048576\n")
+
+
+@pytest.fixture(scope="module")
+def without_python() -> str:
+    make("docker")
+    image = "harness-eval-test-no-python"
+    text = f"FROM {BASE_IMAGE}\nRUN rm -f /usr/bin/python3*\n"
+    subprocess.run(["docker", "build", "--tag", image, "-"], input=text.encode(), check=True, capture_output=True)
+    return image
+
+
+@pytest.fixture(scope="module")
+async def plain(docker: SandboxProvider, without_python: str) -> Iterator[Sandbox]:
+    async with docker.open(BoxSpec("plain", image=without_python)) as box:
+        yield box
+
+
+async def test_without_python_commands_are_execs_and_behave_alike(plain: Sandbox) -> None:
+    assert isinstance(plain, ExecBox)
+    ran = await plain.run('pwd; echo "$X" >&2; read -r y; id -u; exit 3', env={"X": "a b"}, cwd="/logs")
+    assert (ran.output, ran.exit_code, ran.full_length) == ("/logs\na b\n1000\n", 3, 15)
+    assert (await plain.run("pwd", cwd="/nowhere")).exit_code == 126
+
+
+async def test_without_python_files_are_read_and_written(plain: Sandbox) -> None:
+    data = bytes(range(256)) * 10_000
+    await plain.write("deep/file", data)
+    assert await plain.read("deep/file") == data
+    for path, kind in (("nothing", FileNotFoundError), ("deep", IsADirectoryError), ("/etc/shadow", PermissionError)):
+        with pytest.raises(kind):
+            await plain.read(path)
+    with pytest.raises(IsADirectoryError):
+        await plain.write("deep", b"")
+    with pytest.raises(PermissionError):
+        await plain.write("/usr/new", b"")
+
+
+async def test_without_python_a_folder_is_uploaded(plain: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "run.sh").write_text("echo ran")
+    (tmp_path / "sub" / "run.sh").chmod(0o755)
+    await plain.upload(tmp_path, "/tests")
+    assert (await plain.run("/tests/sub/run.sh; stat -c %u /tests/sub/run.sh")).output == "ran\n1000\n"
+
+
+async def test_without_python_a_time_out_kills_and_spares_earlier_services(
+    plain: Sandbox, seen: Callable[..., list[str]]
+) -> None:
+    assert (await plain.run("sleep 31141 & echo started")).output == "started\n"
+    ran = await plain.run("echo early; setsid sleep 31142 & sleep 31142", timeout=1)
+    assert (ran.output, ran.exit_code, ran.timed_out) == ("early\n", None, True)
+    assert [line.strip() for line in seen("sleep 31142")] == []
+    assert [line.strip() for line in seen("sleep 31141")] == ["sleep 31141"]
+
+
+async def test_without_python_a_held_output_and_a_flood_do_not_hang(plain: Sandbox) -> None:
+    ran = await plain.run("sleep 31143 & echo started")
+    assert (ran.output, ran.exit_code, ran.held) == ("started\n", 0, True)
+    ran = await plain.run("yes abcdefgh | head -c 9000000")
+    assert (ran.full_length, ran.output.startswith("abcdefgh\n")) == (9_000_000, True)
+    assert len(ran.output) < 1_100_000
+
+
+async def test_without_python_closing_ends_services(
+    docker: SandboxProvider, without_python: str, seen: Callable[..., list[str]]
+) -> None:
+    async with docker.open(BoxSpec("closing", image=without_python)) as box:
+        await box.run("setsid sleep 31144 &")
+        assert seen("sleep 31144") != []
+    assert seen("sleep 31144") == []
