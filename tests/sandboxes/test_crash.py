@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import cgroup, local, owner
 from harness_eval.sandboxes.base import BoxSpec
 from harness_eval.sandboxes.docker import reap
 from tests.sandboxes.conftest import BASE_IMAGE, KINDS, make
-
-pytestmark = pytest.mark.anyio
 
 _PROGRAM = """
 import sys, anyio
@@ -35,16 +35,24 @@ anyio.run(main)
 """
 
 
-def _killed(kind: str, mark: str, folder: Path) -> int:
-    """The process id of a run that was killed while a command and a service ran in its box."""
+def _killed(kind: str, mark: str, folder: Path, number: signal.Signals = signal.SIGKILL) -> int:
+    """The process id of a run that got a signal while a command and a service ran in its box."""
     base = [BASE_IMAGE] if kind == "docker" else []
     program = [sys.executable, "-c", _PROGRAM, kind, mark, *base]
     env = {**os.environ, "TMPDIR": str(folder)}
-    with subprocess.Popen(program, stdout=subprocess.PIPE, env=env, cwd=Path(__file__).parents[2]) as run:
+    with subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env, cwd=Path(__file__).parents[2]
+    ) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == b"ready\n"
-        run.kill()
+        run.send_signal(number)
     return run.pid
+
+
+def _groups(pid: int) -> list[Path]:
+    place = cgroup.parents()
+    folders = set(place.folders.values()) if place else set()
+    return [group for folder in folders for group in folder.glob(f"harness-eval-*.{pid}.*")]
 
 
 def _until(condition: Callable[[], bool]) -> None:
@@ -61,6 +69,31 @@ def test_a_killed_run_leaves_no_process(kind: str, tmp_path: Path, seen: Callabl
     mark = f"312{len(kind)}"  # a different one for each kind
     _killed(kind, mark, tmp_path)
     _until(lambda: not [line for line in seen(f"sleep {mark}") if "python" not in line])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interrupted_run_cleans_up_before_it_ends(kind: str, tmp_path: Path, seen: Callable[..., list[str]]) -> None:
+    make(kind)
+    mark = f"313{len(kind)}"  # a different one for each kind
+    pid = _killed(kind, mark, tmp_path, signal.SIGINT)
+    assert [line for line in seen(f"sleep {mark}") if "python" not in line] == []
+    assert list(tmp_path.iterdir()) == []
+    assert _groups(pid) == []
+
+
+@pytest.mark.anyio
+async def test_a_command_that_kills_the_supervisor_of_a_local_box_breaks_that_box_alone(
+    seen: Callable[..., list[str]],
+) -> None:
+    async with make("local").open(BoxSpec("neighbour")) as neighbour:
+        async with make("local").open(BoxSpec("broken")) as box:
+            await box.run("setsid sleep 31235 &")
+            with pytest.raises(SandboxFailure, match="gone"):
+                await box.run("kill -9 $PPID; sleep 31235")
+            with pytest.raises(SandboxFailure, match="gone"):
+                await box.read("anything")
+        assert seen("sleep 31235") == []
+        assert (await neighbour.run("echo fine")).output == "fine\n"
 
 
 def test_the_next_run_removes_the_folder_of_a_killed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,13 +132,8 @@ def test_the_control_groups_of_a_killed_run_are_removed(tmp_path: Path) -> None:
     if place is None:
         pytest.skip("no control group can be made here")
     pid = _killed("bubblewrap", "31233", tmp_path)
-
-    def groups() -> list[Path]:
-        return [group for folder in place.folders.values() for group in folder.glob(f"harness-eval-*.{pid}.*")]
-
-    assert groups()
-    _until(lambda: bool(cgroup.sweep(place)) or not groups())
-    _until(lambda: not cgroup.sweep(place) and not groups())
+    assert _groups(pid)
+    _until(lambda: cgroup.sweep(place) == 0 and not _groups(pid))
 
 
 def _docker(*words: str) -> list[str]:
@@ -118,6 +146,7 @@ def _labelled(token: str) -> str:
 
 
 @pytest.mark.docker
+@pytest.mark.anyio
 async def test_containers_of_dead_owners_are_reaped_and_others_stay() -> None:
     boxes = make("docker")
     dead, stranger = _labelled(f"{owner.token().rpartition('.')[0]}.1"), _labelled("0123456789ab.1.1.1")

@@ -57,6 +57,10 @@ async def test_home_is_a_folder_of_the_boxs_own(box: Sandbox) -> None:
     assert ran.output.strip() != str(Path.home())
 
 
+async def test_a_command_goes_before_its_supervisor_when_memory_runs_out(box: Sandbox) -> None:
+    assert int((await box.run("cat /proc/self/oom_score_adj")).output) >= 500
+
+
 async def test_each_command_gets_a_fresh_shell(box: Sandbox) -> None:
     await box.run("cd /; left=over")
     assert (await box.run('pwd; echo "[$left]"')).output == f"{box.workdir}\n[]\n"

@@ -71,6 +71,8 @@ class Supervisor:
         self.workdir = os.getcwdb()
         self.status: dict[int, int] = {}  # wait status of the command that runs, once it has ended
         self.leftovers: list[int] = []  # pipes that background processes of earlier commands hold open
+        self.order = os.open("/proc/self/oom_score_adj", os.O_RDWR)  # who goes first when memory runs out
+        self.own_order = int(os.read(self.order, 20))
 
     def receive(self) -> list[bytes]:
         """The next request; SystemExit when the caller is gone."""
@@ -169,24 +171,22 @@ class Supervisor:
         if cwd == self.workdir:
             os.makedirs(cwd, exist_ok=True)  # a command may have removed it
         os.chdir(cwd)
-        child = os.posix_spawnp(
-            "bash",
-            [b"bash", b"-c", command],
-            {**os.environb, **dict(pair.split(b"=", 1) for pair in env)},
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_DUP2, writer, 1),
-                (os.POSIX_SPAWN_DUP2, writer, 2),
-            ],
-            setsid=True,
-            setsigdef=[*IGNORED, SIGPIPE, SIGXFSZ],  # ignored here, and what is ignored would be inherited
-        )
+        os.write(self.order, b"%d" % min(1000, self.own_order + 500))  # inherited: a command goes before us
         try:
-            with open(f"/proc/{child}/oom_score_adj", "w") as file:
-                file.write("500")  # when memory runs out, a command goes before its supervisor
-        except OSError:
-            pass
-        return child
+            return os.posix_spawnp(
+                "bash",
+                [b"bash", b"-c", command],
+                {**os.environb, **dict(pair.split(b"=", 1) for pair in env)},
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, writer, 1),
+                    (os.POSIX_SPAWN_DUP2, writer, 2),
+                ],
+                setsid=True,
+                setsigdef=[*IGNORED, SIGPIPE, SIGXFSZ],  # ignored here, and what is ignored would be inherited
+            )
+        finally:
+            os.write(self.order, b"%d" % self.own_order)
 
     def follow(self, child: int, reader: int, output: Capture, deadline: float) -> bool:
         """Collect output until bash has ended; False if time ran out or the caller wants it stopped."""
@@ -270,9 +270,10 @@ def main(settings: dict[str, str]) -> None:
         signal(number, SIG_IGN)
     with open("/proc/self/comm", "w") as file:
         file.write("box")  # not python3: commands look for their own
+    supervisor = Supervisor()
     confine(settings)
     try:  # noqa: SIM105  (contextlib is slow to import)
-        Supervisor().serve()
+        supervisor.serve()
     except (SystemExit, BrokenPipeError, ConnectionResetError):
         pass
     leave_nothing()
