@@ -9,8 +9,7 @@ Sampling unit: A task is the cluster: every standard error is taken over tasks, 
 Scores and WORST: Hierarchical model with a Dirichlet-process prior on the logit scale, blocked Gibbs sampling. WORST is
   the posterior mean of the minimum over the tested harnesses; it depends on their number, so runs of different size are
   compared by WORST@8.
-GAP: Canonical minus WORST within the same model, where task luck cancels; shrunken like WORST, so it need not be the
-  difference of the printed figures.
+GAP: Canonical minus WORST within the same model; task luck cancels, so that its interval is narrower than theirs.
 Worst set: One-sided paired max-T comparisons; it holds the true worst harness with a probability of at least 95 %. A
   single harness is named only when the set has one member.
 FLOOR: The least one-sided 95 % lower limit of any tested harness, free of any model.

@@ -22,12 +22,13 @@ _OTHER_KIND = "other"
 def why(summary: Summary, exposure: Exposure, reference: int | None) -> dict[str, Json]:
     """Axes: effects with exposure (what matters first), shares of the variance by axis and by kind."""
     if reference is None:
-        return {"axes": [], "shares": [], "kinds": [], "other_share": None}
+        return {"axes": [], "shares": [], "kinds": [], "entangled_share": None, "other_share": None}
     shares = _shares(summary.effects, exposure)
     return {
         "axes": _levels(summary.effects, exposure, [one["axis"] for one in shares]),
         "shares": shares,
         "kinds": _kinds(shares),
+        "entangled_share": summary.effects.entangled_share,
         "other_share": summary.effects.other_share,
     }
 

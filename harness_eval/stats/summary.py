@@ -12,7 +12,6 @@ from .cells import Cells, cell_means, judged_columns
 from .effects import AxisEffect, AxisEffects, AxisShare, axis_effects
 from .estimate import MIN_TASKS_FOR_INTERVALS, MIN_TASKS_FOR_PRECISION, UNKNOWN, Array, Estimate, Mask
 from .floor import ceiling, lower_limits
-from .intervals import mean_over_tasks
 from .missing import Lost, lost_trials
 from .paired import worst_set
 from .posterior import Posterior, posterior
@@ -55,7 +54,7 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class HarnessSummary:
-    """One harness. `score` is shrunken (posterior mean), except canonical's, which was not chosen by its result."""
+    """One harness. `score` is shrunken (posterior mean), so that scores, WORST and GAP add up; `raw` is as measured."""
 
     score: Estimate
     raw: float | None  # plain mean over judged tasks
@@ -146,7 +145,7 @@ def _summary(run: _Run, effects: AxisEffects) -> Summary:
     lost = lost_trials(run.cells, worst.score.estimate, run.rng(3))
     return Summary(
         tasks=len(mean_TH),
-        canonical=mean_over_tasks(run.cells.mean_TH[:, run.canonical]),
+        canonical=UNKNOWN if canonical is None else draws.score(canonical),
         mean=spread.mean_of_tested(mean_TH),
         mean_family=spread.mean_of_family(mean_TH),
         worst=worst,
@@ -196,8 +195,6 @@ def _harnesses(run: _Run, floors: list[float | None]) -> tuple[HarnessSummary, .
 def _harness(run: _Run, harness: int, floor: float | None, compared: Comparison) -> HarnessSummary:
     at = run.position(harness)
     score = UNKNOWN if at is None else run.draws.score(at)
-    if harness == run.canonical:
-        score = mean_over_tasks(run.cells.mean_TH[:, harness])
     planned, judged = int(run.cells.planned_TH[:, harness].sum()), int(run.cells.judged_TH[:, harness].sum())
     judgement = compared.judgement
     return HarnessSummary(
