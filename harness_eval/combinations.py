@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from harness_eval.axes import Level, Protocol
+from harness_eval.axes import levels as known_levels
 from harness_eval.axes.protocol import FencedBash, WorkedCompletion
 from harness_eval.axes.toolset import Toolset
 
@@ -125,6 +126,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "protocol",
+        _command_only,
+        "faults",
+        _named("incompatible-schema"),
+        "a bare command has no parameter whose name could be wrong",
+    ),
+    Rule(
+        "protocol",
         _named("worked-completion"),
         "planning",
         _named("plan-first"),
@@ -167,3 +175,21 @@ def forced_axes(levels: Mapping[str, Level]) -> set[str]:
         for rule in RULES
         if rule.forced and rule.test(levels[rule.axis]) and levels[rule.other].level_name() == rule.forced
     }
+
+
+def excluded(levels: Mapping[str, Level]) -> list[tuple[str, str, str]]:
+    """What the levels of a harness rule out: its own level, the levels of the other axis, and the reason."""
+    found = []
+    for rule in RULES:
+        if rule.test(levels[rule.axis]):
+            others = [name for name, kind in known_levels(rule.other).items() if _fails(rule, kind)]
+            if others:
+                mine = f"{rule.axis} {levels[rule.axis].level_name()}"
+                found.append((mine, f"{rule.other} {', '.join(others)}", rule.reason))
+    return found
+
+
+def _fails(rule: Rule, kind: type[Level]) -> bool:
+    """Whether every level of this kind breaks the rule; one that needs parameters may or may not."""
+    needs = any(field.is_required() for field in kind.model_fields.values())
+    return not needs and rule.other_test(kind())

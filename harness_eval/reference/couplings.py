@@ -11,13 +11,19 @@ from harness_eval.errors import ConfigError, nearest
 from harness_eval.reference.coupling import COUPLINGS, Coupling
 from harness_eval.reference.moment import Moment
 from harness_eval.reference.progress import How, Progress
+from harness_eval.reference.reading import BARE_COMMANDS
 from harness_eval.reference.skills import Call, Skill
 from harness_eval.reference.turns import Turn, end, ways_now
 
 _MANY_TOOLS = 12
 _DETOURS = 3
 _LAST_TRY: How = "again twice"
-_TRAINED_ROLES = {"command": "command", "verb": "command", "path": "path", "text": "file_text", "old": "old_str"} | {
+_TRAINED_ROLES = {
+    "command": "command",
+    "verb": "command",
+    "path": "path",
+    "text": "file_text",
+    "old": "old_str",
     "new": "new_str",
     "patch": "patch",
     "edits": "edits",
@@ -42,7 +48,7 @@ def make_couplings(strengths: Mapping[str, float]) -> tuple[Coupling, ...]:
 
 def _direct(turn: Turn, moment: Moment) -> tuple[Call, Skill] | None:
     """The most direct call for the work of this turn with its tool; None where names play no part."""
-    if turn.purpose != "work" or moment.situation.dialect == "fenced-bash":
+    if turn.purpose != "work" or moment.situation.dialect in BARE_COMMANDS:
         return None
     call = ways_now(moment)[0]
     return call, next(skill for skill in moment.skills.values() if skill.offer.name == call.name)
@@ -58,7 +64,18 @@ class NativeCallsOnly(Coupling):
     Where calls are text it writes them in a markup of its own, which no protocol reads, and gives up after three tries.
     """
 
-    hits: ClassVar = {"protocol": ("json-text", "xml-json", "xml-function", "dsml", "fenced-bash")}
+    hits: ClassVar = {
+        "protocol": (
+            "json-text",
+            "xml-json",
+            "xml-function",
+            "dsml",
+            "fenced-bash",
+            "python-code",
+            "typescript-code",
+            "worked-completion",
+        )
+    }
 
     def spoil(self, turn: Turn, moment: Moment, luck: float) -> Turn:
         """The call as words that are no call."""
@@ -204,7 +221,7 @@ class WandersWithManyTools(Coupling):
     Before its second step it makes three such calls, then it tells what they brought and ends.
     """
 
-    hits: ClassVar = {"distractors": ()}
+    hits: ClassVar = {"distractors": ("many", "crowd")}
 
     def spoil(self, turn: Turn, moment: Moment, luck: float) -> Turn:
         """A detour, or the end after the last one."""

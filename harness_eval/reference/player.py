@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from harness_eval.reference.turns import Turn, decide
 from harness_eval.reference.writing import Utterance, utter
 from harness_eval.types import Json
 
+_ATTEMPTS = 2  # to end by a call, before it only talks
+_SHORT_PROMPT = 300  # characters; a probe of an endpoint, no task
 _UNKNOWN = "I am a scripted agent and have no plan for this task, so I end here."
 
 
@@ -49,12 +52,17 @@ class Player:
 
 
 def _unknown(situation: Situation, *, required: bool) -> Turn:
-    """One sentence and the end; a tool is called only where the request names one to call, or a call is required."""
+    """One sentence and the end; a tool is called only where a short prompt says which, or where a call is required."""
     thinking = "I do not know this task."
-    asked = [offer for offer in situation.offers if f" {offer.name} " in f" {situation.task} ".replace("`", " ")]
-    if situation.turns or not (required or asked):
+    asked = [offer for offer in situation.offers if _asks_for(situation.task, offer.name)]
+    if situation.turns or not (situation.offers and (required or asked)):
         skill = skills_of(situation.offers).get("submit")
-        ends = sum(turn.called for turn in situation.turns) < 2
+        ends = sum(turn.called for turn in situation.turns) < _ATTEMPTS
         return Turn("end", _UNKNOWN, thinking, skill.call(_UNKNOWN) if skill and ends else None)
-    offer = (asked or list(situation.offers))[0]
+    offer = (asked or situation.offers)[0]
     return Turn("work", "I do what is asked.", thinking, Call(offer.name, completed(offer, {}, situation.task[:80])))
+
+
+def _asks_for(prompt: str, tool: str) -> bool:
+    wanted = re.search(rf"\b(?:call|use)\b[^.]*(?<![\w-]){re.escape(tool)}(?![\w-])", prompt, re.IGNORECASE)
+    return bool(wanted) and len(prompt) <= _SHORT_PROMPT

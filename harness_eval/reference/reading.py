@@ -28,6 +28,9 @@ _DIALECTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
 SHELL = Offer("bash", "Run a shell command.", (Parameter("command", "The shell command to run."),))
 """The one tool where a turn is a bare command."""
 
+BARE_COMMANDS = ("fenced-bash", "command-line")
+"""The dialects in which a turn is a command and no tool or parameter has a name."""
+
 _THOUGHT = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
 _SENTINEL = re.compile(r"\becho ['\"]?([A-Z][A-Z0-9_]{7,})\b")
 _SUMMARY_WANTED = re.compile(r"\b(?:write|give|make|produce|create|provide)\b[^.]*\bsummar", re.IGNORECASE)
@@ -106,7 +109,7 @@ def read_request(body: Mapping[str, Json]) -> Situation:
     situation = Situation(system, seed=body.get("seed"))
     native = native_offers(body.get("tools"))
     situation.dialect = "native" if native else _dialect(system)
-    situation.offers = native or ((SHELL,) if situation.dialect == "fenced-bash" else described_offers(system))
+    situation.offers = native or ((SHELL,) if situation.dialect in BARE_COMMANDS else described_offers(system))
     for message in messages:
         _take(situation, message)
     return situation

@@ -24,6 +24,7 @@ _REFUSAL = re.compile(
     r"|no (?:such )?tool|(?:there is|it has) no tool|missing (?:required )?(?:parameter|argument)|the (?:tool|call) )",
     re.IGNORECASE,
 )
+_ABOUT_CALLS = re.compile(r"\b(?:tool|parameter|argument|call)s?\b", re.IGNORECASE)
 _RENAMED = re.compile(
     r"parameter ['\"`](?P<old>\w+)['\"`][^\n]*?\b(?:as|use|instead|mean|called)\b[^\n'\"`]*['\"`](?P<new>\w+)['\"`]"
 )
@@ -44,11 +45,12 @@ class Result:
     @property
     def refused(self) -> bool:
         """Whether the call itself went wrong, so that whatever it should have run did not run."""
-        if len(self.text) > _SHORT and not _REFUSAL.match(self.text):
+        first_line = self.text.lstrip().partition("\n")[0]
+        if len(self.text) > _SHORT and not _ABOUT_CALLS.search(first_line):
             return False
-        if _EXIT_CODE.search(self.text) or self.failed is False:
+        if self.failed is False or _EXIT_CODE.search(self.text):
             return False
-        return bool(self.failed or _REFUSAL.match(self.text))
+        return bool(self.failed or _REFUSAL.match(first_line))
 
     @property
     def renamed(self) -> tuple[str, str] | None:

@@ -60,12 +60,17 @@ async def listening(config: ReferenceConfig) -> AsyncIterator[str]:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        await web.TCPSite(runner, config.host, config.port).start()
+        await _start(web.TCPSite(runner, config.host, config.port), config)
         yield f"http://{config.host}:{runner.addresses[0][1]}/v1"
-    except OSError as error:
-        raise ConfigError(f"cannot listen on {config.host} port {config.port}: {error.strerror}") from error
     finally:
         await runner.cleanup()
+
+
+async def _start(site: web.TCPSite, config: ReferenceConfig) -> None:
+    try:
+        await site.start()
+    except OSError as error:
+        raise ConfigError(f"cannot listen on {config.host} port {config.port}: {error.strerror}") from error
 
 
 class _Handlers:

@@ -23,7 +23,7 @@ _ROLES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
             r"\b(?:text|string) to (?:replace|be replaced|find)\b|\bexact (?:old )?text\b",
             r"old(_(str|string|text|content))?|search",
         ),
-        ("edits", r"$^", r"edits?|replacements"),
+        ("edits", r"(?!)", r"edits?|replacements"),
         ("patch", r"\bthe (?:whole )?(?:patch|diff)\b|search[- ]and[- ]replace blocks", r"patch|diff"),
         ("keys", r"\bkeystrokes\b|list of (?:shell )?commands", r"commands|keystrokes"),
         ("command", r"\b(?:shell|bash) command\b|\bcommand to (?:run|execute)|^the command\b", r"command|cmd|script"),
