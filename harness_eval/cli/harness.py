@@ -1,18 +1,23 @@
-"""`harness-eval harness`: list, show and compare harnesses."""
+"""`harness-eval harness`: list, show, compare, lock and draft harnesses."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness_eval import recording
+from harness_eval import bundled, recording
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.combinations import excluded
 from harness_eval.dialogue import requests_of, wire_hash, wire_text
-from harness_eval.harness import Harness, load_harness, named_harnesses
+from harness_eval.draft import draft_harness
+from harness_eval.errors import ConfigError
+from harness_eval.harness import Harness, check_distinct, load_harness, named_harnesses
+from harness_eval.lock import Change, check_lock, differences, write_lock
 from harness_eval.types import Json, Request
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, show and compare harnesses.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, show, compare, lock and draft harnesses.")
 _Name = Annotated[str, typer.Argument(metavar="HARNESS", help="A name from the list, or the path of a YAML file.")]
 
 
@@ -35,15 +40,21 @@ def show(
     """Show a harness: its levels, system prompt and tools, and the first request of a fixed dialogue."""
     harness = load_harness(name)
     requests = requests_of(harness)
+    apart = excluded(harness.levels)
     if as_json:
         sent = [_readable(request) for request in (requests if dialogue else requests[:1])]
         seen = {"system": harness.system, "tools": [tool.name for tool in harness.tools]}
-        print_json({**_summary(harness), **seen, "wire_hash": wire_hash(requests), "requests": sent})
+        left_out = [dict(zip(("level", "other", "reason"), each, strict=True)) for each in apart]
+        told = {"excluded": left_out, "wire_hash": wire_hash(requests), "requests": sent}
+        print_json({**_summary(harness), **seen, **told})
     elif dialogue:
         print(wire_text(requests), end="")
     else:
         print(f"{harness.name}, version {harness.version}, id {harness.id}\n{harness.about}\n")
         print_table(("axis", "level"), harness.labels.items())
+        if apart:
+            print()
+            print_table(("its level", "cannot go with", "because"), apart)
         print(f"\nsystem prompt\n{'-' * 13}\n{harness.system}\n\nfirst request\n{'-' * 13}")
         print(recording.dump(_readable(requests[0]), pretty=True).decode())
 
@@ -56,16 +67,73 @@ def _readable(request: Request) -> dict[str, Json]:
 
 @app.command()
 def diff(first: _Name, second: _Name, as_json: JsonFlag = False) -> None:
-    """Show the axes on which two harnesses differ."""
+    """Show how two harnesses differ: axes, system prompt, tools, and the requests of a fixed dialogue."""
     one, other = load_harness(first), load_harness(second)
-    axes = [axis for axis in one.labels if one.levels[axis] != other.levels[axis]]
+    found = differences(one, other)
     if as_json:
+        axes = [axis for axis in one.labels if one.levels[axis] != other.levels[axis]]
         differing = [{"axis": axis, "first": one.labels[axis], "second": other.labels[axis]} for axis in axes]
-        print_json({"first": one.id, "second": other.id, "differ": differing})
-    elif axes:
-        print_table(("axis", one.name, other.name), ((axis, one.labels[axis], other.labels[axis]) for axis in axes))
+        print_json({"first": one.id, "second": other.id, "differ": differing, "lines": found})
+    elif any(found.values()):
+        for title, lines in found.items():
+            print("\n".join([title, "-" * len(title), *(lines or ["the same"]), ""]))
     else:
         say(f"{one.name} and {other.name} are the same harness")
+
+
+@app.command()
+def lock(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[HARNESS]...", help="Names or files; all, if none.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option(help="The lock file; that of the package's own, if none.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Compare and write nothing; exit code 1 on a change.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Remember what models receive from harnesses, or check that it has not changed without a new version."""
+    path = file or bundled.folder("harnesses") / "harnesses.lock"
+    harnesses = [load_harness(name) for name in names or named_harnesses()]
+    check_distinct(harnesses)
+    if check and not path.exists():
+        raise ConfigError(f"{path}: there is no lock to check; write one without --check")
+    changes = check_lock(path, harnesses)
+    if not check:
+        _refuse_unversioned(path, changes)
+        write_lock(path, harnesses)
+    if as_json:
+        told = [{"harness": c.name, "change": c.kind, "lines": c.lines} for c in changes]
+        print_json({"lock": str(path), "harnesses": len(harnesses), "changes": told})
+    else:
+        for change in changes:
+            print("\n".join([f"{change.name}: {change.kind}", *change.lines]))
+        say(f"{len(harnesses)} harnesses, {len(changes)} changes: {path}")
+    raise typer.Exit(1 if check and changes else 0)
+
+
+def _refuse_unversioned(path: Path, changes: list[Change]) -> None:
+    unversioned = [change.name for change in changes if not change.allowed]
+    if unversioned:
+        named = ", ".join(unversioned)
+        raise ConfigError(f"{path}: {named}: what models receive has changed; raise its `version` first (see --check)")
+
+
+@app.command()
+def draft(
+    wire: Annotated[Path, typer.Argument(metavar="WIRE.jsonl", help="Recorded requests, one exchange a line.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write the draft; stdout, if nowhere.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Draft a harness file from the requests that an agent was seen to send, to be finished by hand."""
+    made = draft_harness(wire)
+    if as_json:
+        print_json({"harness": made.data, "open_questions": made.open_questions})
+    elif out is None:
+        print(made.yaml(), end="")
+    elif out.exists():
+        raise ConfigError(f"{out}: exists already")
+    else:
+        out.write_text(made.yaml(), encoding="utf-8")
+        say(f"draft: {out}; {len(made.open_questions)} things to decide stand at its top")
 
 
 def _summary(harness: Harness) -> dict[str, Json]:
