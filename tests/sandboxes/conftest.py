@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -63,6 +64,15 @@ def is_there(path: str) -> bool:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+_count = itertools.count(100)
+
+
+@pytest.fixture
+def mark() -> str:
+    """A number of seconds to sleep that no other test, run or machine's user sleeps: what is looked for afterwards."""
+    return f"3{os.getpid()}{next(_count)}"
 
 
 @pytest.fixture

@@ -64,17 +64,17 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_killed_run_leaves_no_process(kind: str, tmp_path: Path, seen: Callable[..., list[str]]) -> None:
+def test_a_killed_run_leaves_no_process(kind: str, tmp_path: Path, seen: Callable[..., list[str]], mark: str) -> None:
     make(kind)
-    mark = f"312{len(kind)}"  # a different one for each kind
     _killed(kind, mark, tmp_path)
     _until(lambda: not [line for line in seen(f"sleep {mark}") if "python" not in line])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_interrupted_run_cleans_up_before_it_ends(kind: str, tmp_path: Path, seen: Callable[..., list[str]]) -> None:
+def test_an_interrupted_run_cleans_up_before_it_ends(
+    kind: str, tmp_path: Path, seen: Callable[..., list[str]], mark: str
+) -> None:
     make(kind)
-    mark = f"313{len(kind)}"  # a different one for each kind
     pid = _killed(kind, mark, tmp_path, signal.SIGINT)
     assert [line for line in seen(f"sleep {mark}") if "python" not in line] == []
     assert list(tmp_path.iterdir()) == []
@@ -83,21 +83,21 @@ def test_an_interrupted_run_cleans_up_before_it_ends(kind: str, tmp_path: Path, 
 
 @pytest.mark.anyio
 async def test_a_command_that_kills_the_supervisor_of_a_local_box_breaks_that_box_alone(
-    seen: Callable[..., list[str]],
+    seen: Callable[..., list[str]], mark: str
 ) -> None:
     async with make("local").open(BoxSpec("neighbour")) as neighbour:
         async with make("local").open(BoxSpec("broken")) as box:
-            await box.run("setsid sleep 31235 &")
+            await box.run(f"setsid sleep {mark} &")
             with pytest.raises(SandboxFailure, match="gone"):
-                await box.run("kill -9 $PPID; sleep 31235")
+                await box.run(f"kill -9 $PPID; sleep {mark}")
             with pytest.raises(SandboxFailure, match="gone"):
                 await box.read("anything")
-        assert seen("sleep 31235") == []
+        assert seen(mark) == []
         assert (await neighbour.run("echo fine")).output == "fine\n"
 
 
 def test_the_next_run_removes_the_folder_of_a_killed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _killed("local", "31231", tmp_path)
+    _killed("local", "300", tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert len(list(tmp_path.glob("harness-eval-*/app/file"))) == 1
     assert local.sweep() == 1
@@ -110,7 +110,7 @@ def test_the_sweep_kills_what_outlived_both_the_run_and_its_supervisor(
     folder = tmp_path / f"harness-eval-{owner.token().rpartition('.')[0]}.1-x"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with subprocess.Popen(["sleep", "31232"], env={"TMPDIR": str(folder)}) as straggler:
+    with subprocess.Popen(["sleep", "300"], env={"TMPDIR": str(folder)}) as straggler:
         assert local.sweep() == 1
     assert straggler.returncode == -9
 
@@ -131,7 +131,7 @@ def test_the_control_groups_of_a_killed_run_are_removed(tmp_path: Path) -> None:
     place = cgroup.parents()
     if place is None:
         pytest.skip("no control group can be made here")
-    pid = _killed("bubblewrap", "31233", tmp_path)
+    pid = _killed("bubblewrap", "300", tmp_path)
     assert _groups(pid)
     _until(lambda: cgroup.sweep(place) == 0 and not _groups(pid))
 
@@ -154,7 +154,7 @@ async def test_containers_of_dead_owners_are_reaped_and_others_stay() -> None:
         async with boxes.open(BoxSpec("living")) as box:  # opening the first box reaps
             left = _docker("ps", "--all", "--quiet", "--no-trunc")
             assert (dead in left, stranger in left) == (False, True)
-            assert await reap() == 0
+            await reap()
             assert (await box.run("echo alive")).output == "alive\n"
     finally:
         _docker("rm", "--force", stranger)
@@ -163,7 +163,7 @@ async def test_containers_of_dead_owners_are_reaped_and_others_stay() -> None:
 @pytest.mark.docker
 def test_a_killed_run_leaves_no_container(tmp_path: Path) -> None:
     make("docker")
-    pid = _killed("docker", "31234", tmp_path)
+    pid = _killed("docker", "300", tmp_path)
 
     shown = ("ps", "--all", "--format", '{{.Label "harness-eval.owner"}}')
     _until(lambda: not [token for token in _docker(*shown) if f".{pid}." in token])

@@ -45,13 +45,14 @@ def remove_images() -> Iterator[Callable[[str], None]]:
 
 
 async def test_an_image_is_built_once_for_many_boxes_and_again_for_other_content(
-    docker: SandboxProvider, tmp_path: Path, remove_images: Callable[[str], None]
+    docker: SandboxProvider, tmp_path: Path, remove_images: Callable[[str], None], mark: str
 ) -> None:
-    remove_images("harness-eval-built-once")
+    family = f"harness-eval-built-once-{mark}"
+    remove_images(family)
     notes: list[str] = []
 
     async def one(environment: Path) -> None:
-        async with docker.open(BoxSpec("Built once!", environment=environment)) as box:
+        async with docker.open(BoxSpec(f"Built once! {mark}", environment=environment)) as box:
             notes.append((await box.run("cat note && echo more >> note && id -u")).output)
 
     first = _environment(tmp_path / "first", "first\n")
@@ -59,10 +60,10 @@ async def test_an_image_is_built_once_for_many_boxes_and_again_for_other_content
         for _ in range(4):
             group.start_soon(one, first)
     assert notes == ["first\n1000\n"] * 4
-    assert len(_images("harness-eval-built-once")) == 2  # what its Dockerfile makes, and the box's user on top
+    assert len(_images(family)) == 2  # what its Dockerfile makes, and the box's user on top
     await one(_environment(tmp_path / "second", "second\n"))
     assert notes[4] == "second\n1000\n"
-    assert len(_images("harness-eval-built-once")) == 4
+    assert len(_images(family)) == 4
 
 
 async def test_a_dockerfile_that_does_not_build_is_the_tasks_fault_with_its_output(
@@ -143,17 +144,16 @@ async def test_without_python_a_folder_is_uploaded(plain: Sandbox, tmp_path: Pat
 
 
 async def test_without_python_a_time_out_kills_and_spares_earlier_services(
-    plain: Sandbox, seen: Callable[..., list[str]]
+    plain: Sandbox, seen: Callable[..., list[str]], mark: str
 ) -> None:
-    assert (await plain.run("sleep 31141 & echo started")).output == "started\n"
-    ran = await plain.run("echo early; setsid sleep 31142 & sleep 31142", timeout=1)
+    assert (await plain.run(f"sleep {mark}.1 & echo started")).output == "started\n"
+    ran = await plain.run(f"echo early; setsid sleep {mark}.2 & sleep {mark}.2", timeout=1)
     assert (ran.output, ran.exit_code, ran.timed_out) == ("early\n", None, True)
-    assert [line.strip() for line in seen("sleep 31142")] == []
-    assert [line.strip() for line in seen("sleep 31141")] == ["sleep 31141"]
+    assert [line.strip() for line in seen(mark)] == [f"sleep {mark}.1"]
 
 
 async def test_without_python_a_held_output_and_a_flood_do_not_hang(plain: Sandbox) -> None:
-    ran = await plain.run("sleep 31143 & echo started")
+    ran = await plain.run("sleep 300 & echo started")
     assert (ran.output, ran.exit_code, ran.held) == ("started\n", 0, True)
     ran = await plain.run("yes abcdefgh | head -c 9000000")
     assert (ran.full_length, ran.output.startswith("abcdefgh\n")) == (9_000_000, True)
@@ -161,9 +161,9 @@ async def test_without_python_a_held_output_and_a_flood_do_not_hang(plain: Sandb
 
 
 async def test_without_python_closing_ends_services(
-    docker: SandboxProvider, without_python: str, seen: Callable[..., list[str]]
+    docker: SandboxProvider, without_python: str, seen: Callable[..., list[str]], mark: str
 ) -> None:
     async with docker.open(BoxSpec("closing", image=without_python)) as box:
-        await box.run("setsid sleep 31144 &")
-        assert seen("sleep 31144") != []
-    assert seen("sleep 31144") == []
+        await box.run(f"setsid sleep {mark} &")
+        assert seen(mark) != []
+    assert seen(mark) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -174,44 +175,46 @@ async def test_a_time_out_in_a_flood_ends_it(box: Sandbox) -> None:
 
 
 async def test_a_time_out_kills_grandchildren_that_left_the_session(
-    box: Sandbox, seen: Callable[..., list[str]]
+    box: Sandbox, seen: Callable[..., list[str]], mark: str
 ) -> None:
-    command = "setsid sleep 31117.1 & (setsid env -i sleep 31117.2 &) ; (trap '' TERM; sleep 31117.3) & wait"
+    command = f"setsid sleep {mark}.1 & (setsid env -i sleep {mark}.2 &) ; (trap '' TERM; sleep {mark}.3) & wait"
     assert (await box.run(command, timeout=0.7)).timed_out
-    assert seen("31117") == []
+    assert seen(mark) == []
 
 
-async def test_a_time_out_spares_the_services_of_earlier_commands(box: Sandbox) -> None:
-    await box.run("(setsid sleep 31118 &); sleep 31118 &")
+async def test_a_time_out_spares_the_services_of_earlier_commands(box: Sandbox, mark: str) -> None:
+    await box.run(f"(setsid sleep {mark} &); sleep {mark} &")
     assert (await box.run("sleep 300", timeout=0.3)).timed_out
-    assert (await box.run("pgrep -fc '^sleep 31118'; pkill -f '^sleep 31118'")).output == "2\n"
+    assert (await box.run(f"pgrep -fc '^sleep {mark}'; pkill -f '^sleep {mark}'")).output == "2\n"
 
 
-async def test_a_background_process_that_holds_the_output_does_not_hold_the_command(box: Sandbox) -> None:
-    ran = await box.run("sleep 31119 & echo started", timeout=30)
+async def test_a_background_process_that_holds_the_output_does_not_hold_the_command(box: Sandbox, mark: str) -> None:
+    ran = await box.run(f"sleep {mark} & echo started", timeout=30)
     assert (ran.output, ran.exit_code, ran.timed_out, ran.held) == ("started\n", 0, False, True)
-    await box.run("pkill -f '^sleep 31119'")
+    await box.run(f"pkill -f '^sleep {mark}'")
 
 
 async def test_a_service_serves_the_commands_after_it_and_may_go_on_writing(box: Sandbox) -> None:
     await box.write("served.txt", b"hello\n")
-    await box.run("python3 -u -m http.server 18473 --bind 127.0.0.1 & sleep 0.1")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    await box.run(f"python3 -u -m http.server {port} --bind 127.0.0.1 & sleep 0.1")
     fetch = (
         'python3 -c "import time, urllib.request as u\nfor _ in range(200):\n  try: '
-        "print(u.urlopen('http://127.0.0.1:18473/served.txt').read()); break\n  except OSError: time.sleep(.05)\""
+        f"print(u.urlopen('http://127.0.0.1:{port}/served.txt').read()); break\n  except OSError: time.sleep(.05)\""
     )
     for _ in range(3):
         assert (await box.run(fetch)).output == "b'hello\\n'\n"
-    await box.run("pkill -f 'http.server 18473'")
+    await box.run(f"pkill -f 'http.server {port}'")
 
 
 async def test_cancelling_a_command_kills_it_and_leaves_the_box_usable(
-    box: Sandbox, seen: Callable[..., list[str]]
+    box: Sandbox, seen: Callable[..., list[str]], mark: str
 ) -> None:
     with anyio.move_on_after(0.5) as scope:
-        await box.run("setsid sleep 31120 & sleep 31120")
+        await box.run(f"setsid sleep {mark} & sleep {mark}")
     assert scope.cancelled_caught
-    assert seen("31120") == []
+    assert seen(mark) == []
     assert (await box.run("echo usable")).output == "usable\n"
 
 
@@ -234,23 +237,25 @@ async def test_a_command_with_bytes_no_shell_takes_fails_alone(box: Sandbox) -> 
 
 
 async def test_closing_ends_services_and_leaves_no_folder(
-    boxes: SandboxProvider, seen: Callable[..., list[str]]
+    boxes: SandboxProvider, seen: Callable[..., list[str]], mark: str
 ) -> None:
     async with boxes.open(BoxSpec("closing")) as opened:
-        await opened.run("(setsid sleep 31121 &); nohup sleep 31121 & mkdir -p x/y && chmod 0 x")
-        assert len(seen("31121")) >= 2
-    assert seen("31121") == []
+        await opened.run(f"(setsid sleep {mark} &); nohup sleep {mark} & mkdir -p x/y && chmod 0 x")
+        assert len(seen(mark)) >= 2
+    assert seen(mark) == []
     assert not is_there(opened.root or "/nowhere")
 
 
-async def test_cancelling_an_open_box_leaves_nothing(boxes: SandboxProvider, seen: Callable[..., list[str]]) -> None:
+async def test_cancelling_an_open_box_leaves_nothing(
+    boxes: SandboxProvider, seen: Callable[..., list[str]], mark: str
+) -> None:
     with anyio.move_on_after(30) as scope:
         async with boxes.open(BoxSpec("cancelled")) as opened:
-            await opened.run("sleep 31122 &")
+            await opened.run(f"sleep {mark} &")
             scope.cancel()
-            await opened.run("sleep 31122")
+            await opened.run(f"sleep {mark}")
     assert scope.cancelled_caught
-    assert seen("31122") == []
+    assert seen(mark) == []
     assert not is_there(opened.root or "/nowhere")
 
 
