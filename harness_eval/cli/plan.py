@@ -11,6 +11,7 @@ import typer
 from harness_eval import store, study
 from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.study import Study
 from harness_eval.types import Json, Usage
 
@@ -50,21 +51,19 @@ def plan(
 
 
 def _estimate(resolved: Study, like: Path | None) -> dict[str, Json]:
-    """Tokens, price and hours of the whole study if its trials are like those of another run; null where unknown."""
+    """Tokens, dollars and seconds of the study if its trials are like those of another run; null where unknown."""
     rows = [row for row in store.latest(like) if row["failure"] is None] if like else []
     if not rows:
         return {"tokens": None, "price": None, "seconds": None}
-    trials = len(resolved.keys)
+    config, trials = resolved.config, len(resolved.keys)
+    each = trials / len(resolved.endpoints)
     mean = Usage(*(round(fmean(row["usage"][name] for row in rows)) for name in Usage.__slots__))
-    seconds = fmean(row["seconds"] for row in rows)
-    prices, hours = [], 0.0
-    for endpoint in resolved.config.endpoints:
-        share = trials / len(resolved.endpoints)
-        prices.append(endpoint.cost(mean))
-        hours = max(hours, share * seconds / (resolved.config.concurrency or endpoint.concurrency))
-    known = [price for price in prices if price is not None]
-    price = sum(known) * trials / len(resolved.endpoints) if len(known) == len(prices) else None
-    return {"tokens": mean.total * trials, "price": price, "seconds": hours or None}
+    prices = [endpoint.cost(mean) for endpoint in config.endpoints]
+    price = None if None in prices else each * sum(price or 0.0 for price in prices)
+    at_once = [config.concurrency or endpoint.concurrency for endpoint in config.endpoints]
+    slowest = min(at_once, default=config.concurrency or EndpointConfig.model_fields["concurrency"].default)
+    seconds = each * fmean(row["seconds"] for row in rows) / slowest
+    return {"tokens": mean.total * trials, "price": price, "seconds": seconds}
 
 
 def _print(data: dict[str, Json]) -> None:
