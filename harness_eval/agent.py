@@ -150,8 +150,7 @@ class _Agent:
         self.carried_out += 1
         tool = find_tool(self.harness.tools, wanted.name)
         assert tool is not None, "a call without a problem names a tool"
-        with boundary("sandbox"):
-            outcome = await tool.call(self.desk, wanted.arguments)
+        outcome = await tool.call(self.desk, wanted.arguments)
         return await self.shown(self.harness.faults.after(outcome, number))
 
     async def refuse(self, problem: str) -> Observation:
@@ -161,8 +160,7 @@ class _Agent:
         truncation = self.harness.truncation
         path = f"{self.desk.spill_folder}/{len(self.record.events)}-{self.calls}.txt"
         if truncation.spills(outcome.text):
-            with boundary("sandbox"):
-                await self.desk.sandbox.write(path, outcome.text.encode())
+            await self.desk.spill(path, outcome.text)
         return Observation(truncation.cut(outcome.text, path), len(outcome.text), outcome.failed)
 
     def prompt_tokens(self) -> int:

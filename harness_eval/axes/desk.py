@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from harness_eval.sandboxes.base import Executed, Sandbox
@@ -34,6 +35,11 @@ class Desk:
     def spill_folder(self) -> str:
         """Where results that are too long to show are kept whole."""
         return f"{self.sandbox.root}/tmp/tool-output"  # noqa: S108 - inside of the sandbox
+
+    async def spill(self, path: str, text: str) -> None:
+        """Keep a long result whole where the model is told that it is; a full disk is the model's own doing."""
+        with suppress(OSError):
+            await self.sandbox.write(path, text.encode())
 
     async def run(self, command: str, timeout: float | None = None) -> Executed:
         """A command of the model's, within the harness's shell."""

@@ -49,15 +49,15 @@ async def _text(desk: Desk, path: str) -> str | Outcome:
         return Outcome(f"{path}: no such file", failed=True)
     except IsADirectoryError:
         return Outcome(f"{path}: is a directory", failed=True)
-    except PermissionError:
-        return Outcome(f"{path}: permission denied", failed=True)
+    except OSError as error:
+        return Outcome(f"{path}: cannot be read: {error.strerror or error}", failed=True)
 
 
 async def _store(desk: Desk, path: str, text: str, said: str) -> Outcome:
     try:
         await desk.sandbox.write(path, text.encode())
-    except (PermissionError, IsADirectoryError, NotADirectoryError) as error:
-        return Outcome(f"{path}: cannot be written ({type(error).__name__})", failed=True)
+    except OSError as error:
+        return Outcome(f"{path}: cannot be written: {error.strerror or error}", failed=True)
     return Outcome(said)
 
 
@@ -123,7 +123,7 @@ async def editor(desk: Desk, arguments: Arguments) -> Outcome:
     """One tool for all: role command (view, create, str_replace, insert) and the roles of those operations."""
     command = arguments.get("command")
     if command == "view":
-        first, last = [*arguments.get("range", ()), 1, -1][:2] if arguments.get("range") else (1, -1)
+        first, last = [*(arguments.get("range") or (1,)), -1][:2]
         shown = {"path": arguments.get("path", ""), "first": first, "last": 0 if last == -1 else last}
         return await read(desk, {**shown, "numbering": "tab"})
     if command == "create":
@@ -139,7 +139,7 @@ async def edits(desk: Desk, arguments: Arguments) -> Outcome:
     """Roles: path, edits (one object or a list of objects with `old`, `new`, `replace_all`), applied in order."""
     wanted = arguments.get("edits", ())
     outcome = Outcome("nothing to do", failed=True)
-    for edit in [wanted] if isinstance(wanted, dict) else wanted:
+    for edit in [wanted] if isinstance(wanted, Mapping) else wanted:
         named = {"path": arguments.get("path", ""), "old": edit.get("old", ""), "new": edit.get("new", "")}
         outcome = await replace(desk, {**named, "every": edit.get("replace_all", False)})
         if outcome.failed:
@@ -155,6 +155,8 @@ async def patch(desk: Desk, arguments: Arguments) -> Outcome:
         changed = await apply_patch_text(desk.sandbox, text, default_path)
     except PatchError as error:
         return Outcome(str(error), failed=True)
+    except OSError as error:
+        return Outcome(f"the patch could not be written: {error.strerror or error}", failed=True)
     return Outcome(f"patched {', '.join(changed)}")
 
 

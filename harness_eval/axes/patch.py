@@ -112,5 +112,5 @@ async def _content(sandbox: Sandbox, path: str) -> str:
         return (await sandbox.read(path)).decode("utf-8", "replace")
     except FileNotFoundError:
         raise PatchError(f"{path}: no such file") from None
-    except (IsADirectoryError, PermissionError) as error:
-        raise PatchError(f"{path}: cannot be read ({type(error).__name__})") from None
+    except OSError as error:
+        raise PatchError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -67,10 +67,15 @@ class Parameter:
         return self.type + (f", one of {', '.join(self.choices)}" if self.choices else "")
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value has this parameter's type (a boolean is no integer)."""
-        if isinstance(value, bool) and self.type != "boolean":
+        """Whether a value has this parameter's type (a boolean is no integer), each item of an array included."""
+        if not _fits(value, self.type) or (self.choices and value not in self.choices):
             return False
-        return isinstance(value, _FITS[self.type]) and (not self.choices or value in self.choices)
+        kind = str((self.items or {}).get("type", "string"))
+        return self.type != "array" or all(_fits(item, kind) for item in value)
+
+
+def _fits(value: Any, kind: str) -> bool:
+    return isinstance(value, _FITS.get(kind, (object,))) and (kind == "boolean" or not isinstance(value, bool))
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,12 +97,19 @@ def _kill_stragglers(root: Path) -> None:
             continue  # another user's, or ended while we looked
 
 
+def _mine(root: Path) -> bool:
+    try:
+        return root.lstat().st_uid == os.getuid()
+    except FileNotFoundError:  # its owner, alive, has just removed it
+        return False
+
+
 def sweep() -> int:
     """Remove what killed runs left: their folders, and processes that belong to these; the number of folders."""
     count = 0
     for root in Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*"):
         token = root.name.removeprefix(_PREFIX).rpartition("-")[0]
-        if root.lstat().st_uid == os.getuid() and owner.gone(token):
+        if _mine(root) and owner.gone(token):
             _kill_stragglers(root)
             _remove(root)
             count += 1

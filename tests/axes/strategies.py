@@ -75,7 +75,9 @@ def value_of(parameter: Parameter) -> st.SearchStrategy[Any]:
     if parameter.choices:
         return st.sampled_from(parameter.choices)
     numbers = st.integers(-1000, 1000)
-    lists = st.lists(numbers if (parameter.items or {}).get("type") == "integer" else TEXT, max_size=3)
+    objects = st.dictionaries(st.sampled_from(["content", "status", "old"]), st.one_of(TEXT, numbers), max_size=2)
+    item = {"integer": numbers, "object": objects}.get((parameter.items or {}).get("type", "string"), TEXT)
+    lists = st.lists(item, max_size=3)
     return {
         "string": TEXT,
         "integer": numbers,
