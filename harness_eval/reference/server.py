@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -129,8 +130,9 @@ async def _stream(request: web.Request, chunks: Iterator[dict[str, Json]]) -> we
     from aiohttp import web  # lazy: slow import
 
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
-    await response.prepare(request)
     frames = [b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks]
-    await response.write(b"".join([*frames, b"data: [DONE]\n\n"]))
-    await response.write_eof()
+    with contextlib.suppress(ConnectionResetError):  # a client that was cancelled is no error worth a traceback
+        await response.prepare(request)
+        await response.write(b"".join([*frames, b"data: [DONE]\n\n"]))
+        await response.write_eof()
     return response
