@@ -110,6 +110,20 @@ def test_an_interrupted_run_says_how_to_resume(study: Path, tmp_path: Path, numb
     assert keys(out).total() == planned(out)
 
 
+def test_lost_trials_are_run_again_unless_that_is_not_wanted(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    finish("run", study, "--limit", "1", "--out", out)
+    lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    lines[0] |= {"solved": None, "score": None, "failure": {"owner": "endpoint", "message": "busy"}}
+    (out / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    left = finish("run", study, "--limit", "1", "--out", out, "--no-retry-lost")
+    assert left.code == 3
+    assert "1 trials (12%) were lost, more than 10% (endpoint 1)" in left.err
+    again = finish("run", study, "--limit", "1", "--out", out, "--json")
+    assert (again.code, json.loads(again.out)["trials"]) == (0, {"planned": 8, "judged": 8, "lost": 0})
+    assert [row["attempt"] for row in store.rows(out)][-1] == 2
+
+
 def test_a_changed_study_is_not_resumed(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     finish("run", study, "--limit", "1", "--out", out)
