@@ -97,6 +97,11 @@ async def test_every_bundled_task_is_solved_under_the_canonical_harness(endpoint
     await solves(endpoint, canonical(), TASKS[name])
 
 
+@pytest.mark.parametrize("name", TASKS)
+async def test_no_plan_takes_a_silently_cut_value_for_the_whole(endpoint: OpenAIEndpoint, name: str) -> None:
+    await solves(endpoint, make_harness({"name": "cutting", "faults": "truncated-result"}, "cutting"), TASKS[name])
+
+
 @pytest.mark.parametrize(("axis", "name"), LEVELS, ids=lambda word: word)
 async def test_a_task_is_solved_under_a_random_harness_with_any_level(
     endpoint: OpenAIEndpoint, axis: str, name: str
