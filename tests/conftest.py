@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,15 +25,11 @@ def shared() -> Path:
 
 
 def _docker_missing() -> str | None:
-    try:
-        import docker
-
-        client = docker.from_env(timeout=10)
-        client.ping()
-        client.close()
-    except Exception as error:  # whatever is wrong with the engine, the test cannot run
-        return f"no Docker engine answers ({type(error).__name__})"
-    return None
+    # Asked of the client program: docker-py leaves sockets open where the engine does not answer.
+    if not shutil.which("docker"):
+        return "docker is not installed"
+    done = subprocess.run(["docker", "version"], capture_output=True, timeout=30, check=False)
+    return "no Docker engine answers" if done.returncode else None
 
 
 def _missing(marker: str) -> str | None:
