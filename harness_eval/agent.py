@@ -12,8 +12,8 @@ from harness_eval.axes.desk import Desk
 from harness_eval.axes.stopping import Stop
 from harness_eval.axes.tool import Outcome, find_problem, find_tool
 from harness_eval.endpoints.base import Endpoint
-from harness_eval.errors import ContextOverflow, boundary
-from harness_eval.harness import Harness
+from harness_eval.errors import BoundaryFailure, ContextOverflow, boundary
+from harness_eval.harness import Harness, well_formed
 from harness_eval.sandboxes.base import Sandbox
 from harness_eval.types import (
     Compaction,
@@ -48,11 +48,14 @@ async def run_agent(
     """
     record = Trajectory(harness.system, instruction)
     agent = _Agent(harness, Desk(sandbox, harness.shell.wrap), endpoint, limits, seed, record)
-    with boundary("harness"):
-        with anyio.move_on_after(limits.seconds) as scope:
+    try:
+        with boundary("harness"), anyio.move_on_after(limits.seconds) as scope:
             await agent.work()
-        if scope.cancelled_caught:
-            agent.stop(StopReason.TIME)
+    except BoundaryFailure as failure:
+        failure.record = agent.record
+        raise
+    if scope.cancelled_caught:
+        agent.stop(StopReason.TIME)
     return agent.record
 
 
@@ -99,6 +102,7 @@ class _Agent:
                 reply.finish_reason,
                 tuple(dict.fromkeys(self.labels)),
                 digest,
+                reply,
             )
         )
         self.judge()
@@ -132,8 +136,9 @@ class _Agent:
         covers = context.covers(self.record)
         started = time.monotonic()
         reply, digest = await self.ask(wanted)
-        notes = reply.text or "(no summary was given)"
-        self.record = self.record.append(Compaction(covers, notes, reply.usage, time.monotonic() - started, digest))
+        notes = well_formed(reply.text) or "(no summary was given)"
+        seconds = time.monotonic() - started
+        self.record = self.record.append(Compaction(covers, notes, reply.usage, seconds, digest, reply))
 
     async def observe(self, call: ToolCall) -> Observation:
         number, self.calls = self.calls, self.calls + 1

@@ -1,14 +1,14 @@
 """The exception tree, and the one place where any exception becomes a failure with an owner.
 
-    HarnessEvalError
-    ├── ConfigError             the user's file, flag or environment is wrong (exit code 2)
-    ├── ContextOverflow         the view does not fit the model's window: a result, not a failure
-    └── BoundaryFailure         a trial is lost; `owner` says who must act
-        ├── EndpointFailure     provider, gateway or serving
-        │   └── EndpointDown    no further call can succeed (wrong key, quota, unknown model): the run stops
-        ├── SandboxFailure
-        ├── TaskFailure         verifier or environment of the task
-        └── HarnessFailure      our own code, or a harness this endpoint refuses
+HarnessEvalError
+├── ConfigError             the user's file, flag or environment is wrong (exit code 2)
+├── ContextOverflow         the view does not fit the model's window: a result, not a failure
+└── BoundaryFailure         a trial is lost; `owner` says who must act
+    ├── EndpointFailure     provider, gateway or serving
+    │   └── EndpointDown    no further call can succeed (wrong key, quota, unknown model): the run stops
+    ├── SandboxFailure
+    ├── TaskFailure         verifier or environment of the task
+    └── HarnessFailure      our own code, or a harness this endpoint refuses
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from harness_eval.types import Owner
+from harness_eval.types import Owner, Trajectory
 
 _SECRET = re.compile(
     r"(?i)(bearer\s+|api[-_]?key[\"'=:\s]+|authorization[\"'=:\s]+|x-api-key[\"'=:\s]+)([^\s\"',;}]{6,})"
@@ -52,9 +52,10 @@ class ContextOverflow(HarnessEvalError):
 
 
 class BoundaryFailure(HarnessEvalError):
-    """A trial is lost, and `owner` must act."""
+    """A trial is lost, and `owner` must act; `record` is how far the agent had come, where it had begun."""
 
     owner: Owner = "harness"
+    record: Trajectory | None = None
 
     def __init__(self, message: str) -> None:
         super().__init__(redact(message))

@@ -36,7 +36,7 @@ from harness_eval.axes.tool import Tool
 from harness_eval.combinations import RULES, broken_rule
 from harness_eval.config import parse, read_yaml
 from harness_eval.errors import ConfigError, nearest
-from harness_eval.types import Action, Note, Reply, Request, Trajectory, View
+from harness_eval.types import Action, Malformed, Note, Reply, Request, ToolCall, Trajectory, View
 
 CANONICAL: dict[str, str] = {
     "protocol": "native",
@@ -174,13 +174,27 @@ class Harness(BaseModel):
         return self.protocol.encode(view, self.wire)
 
     def decode(self, reply: Reply) -> Action:
-        """The action that a reply means."""
-        return self.protocol.decode(reply, self.tools)
+        """The action that a reply means, without halves of characters, which no later request could carry."""
+        action = self.protocol.decode(reply, self.tools)
+        calls = tuple(ToolCall(c.id, well_formed(c.name), well_formed(dict(c.arguments))) for c in action.calls)
+        malformed = tuple(
+            Malformed(m.id, well_formed(m.name), well_formed(m.raw), well_formed(m.reason)) for m in action.malformed
+        )
+        return Action(well_formed(action.text), well_formed(action.thinking), calls, malformed)
 
     def acted(self, record: Trajectory) -> tuple[str, ...]:
         """The axes whose level made a difference to what the model saw in this record."""
         silent = {"description"} if self.protocol.native else set()
         return tuple(axis for axis, level in self.levels.items() if axis not in silent and level.acted(record))
+
+
+def well_formed(value: Any) -> Any:
+    """A JSON value whose texts hold no lone surrogates: they become question marks."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {well_formed(key): well_formed(each) for key, each in value.items()}
+    return [well_formed(each) for each in value] if isinstance(value, list) else value
 
 
 def named_harnesses() -> dict[str, Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,6 +13,7 @@ from importlib.metadata import version
 from harness_eval import __version__
 from harness_eval.combinations import forced_axes
 from harness_eval.design import Plan, plan_harnesses
+from harness_eval.dialogue import requests_of, wire_hash
 from harness_eval.errors import ConfigError
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness
@@ -32,6 +33,7 @@ class Study:
     """A study with nothing left open: all harnesses, tasks and trials are known.
 
     `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
+    `wires` holds, by name, the hash of what a model receives from each harness.
     """
 
     config: StudyConfig
@@ -41,6 +43,7 @@ class Study:
     plan: Plan
     canonical_repeats: int
     notes: tuple[str, ...]
+    wires: Mapping[str, str]
     provider: SandboxProvider
 
     @property
@@ -92,6 +95,7 @@ def resolve(config: StudyConfig) -> Study:
         plan=plan,
         canonical_repeats=config.canonical_repeats or max(config.repeats, plan.canonical_repeats),
         notes=(*notes, *plan.notes),
+        wires={harness.name: wire_hash(requests_of(harness)) for harness in plan.harnesses},
         provider=_provider(config),
     )
 
@@ -143,7 +147,7 @@ def record(study: Study) -> dict[str, Json]:
         "versions": {"harness-eval": __version__, "python": platform.python_version(), "openai": version("openai")},
         "endpoints": _endpoint_records(config),
         "tasks": [_task_record(task) for task in study.tasks],
-        "harnesses": [_harness_record(harness) for harness in study.harnesses],
+        "harnesses": [_harness_record(harness, study.wires[harness.name]) for harness in study.harnesses],
         "canonical": study.harnesses[0].name,
         "axes": _varied(study.harnesses),
         "design": config.design.model_dump(mode="json"),
@@ -181,11 +185,12 @@ def _task_record(task: Task) -> dict[str, Json]:
     }
 
 
-def _harness_record(harness: Harness) -> dict[str, Json]:
+def _harness_record(harness: Harness, wire: str) -> dict[str, Json]:
     return {
         "name": harness.name,
         "id": harness.id,
         "version": harness.version,
+        "wire": wire,
         "labels": dict(harness.labels),
         "spec": harness.spec(),
     }

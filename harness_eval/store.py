@@ -42,6 +42,8 @@ def row_of(result: Result) -> Row:
         "task": result.key.task,
         "harness": result.key.harness,
         "harness_id": result.harness_id,
+        "harness_version": result.extra.get("harness_version"),
+        "harness_wire": result.extra.get("harness_wire"),
         "endpoint": result.key.endpoint,
         "repeat": result.key.repeat,
         "solved": verdict.solved if verdict else None,

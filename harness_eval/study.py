@@ -127,7 +127,8 @@ async def _lanes(study: Study, owed: Sequence[TrialKey], before: store.Tally, op
     lanes = []
     for name in dict.fromkeys(key.endpoint for key in owed):
         settings = await _settings(study, name, opened)
-        endpoint = open_endpoint(settings)
+        width = config.concurrency or settings.concurrency
+        endpoint = open_endpoint(settings.model_copy(update={"concurrency": width}))
         opened.push_async_callback(endpoint.close)
         trials = [
             Trial(
@@ -137,11 +138,12 @@ async def _lanes(study: Study, owed: Sequence[TrialKey], before: store.Tally, op
                 config.limits,
                 key.seed(config.seed),
                 before.attempts.get(key, 0),
+                study.wires[key.harness],
             )
             for key in owed
             if key.endpoint == name
         ]
-        lanes.append(Lane(endpoint, trials, config.concurrency or settings.concurrency, settings.cost))
+        lanes.append(Lane(endpoint, trials, width, settings.cost))
     return lanes
 
 

@@ -11,14 +11,15 @@ from harness_eval.errors import BoundaryFailure, EndpointDown, HarnessEvalError,
 from harness_eval.harness import Harness
 from harness_eval.sandboxes.base import Sandbox, SandboxProvider
 from harness_eval.task import Task, verify
-from harness_eval.types import Limits, Lost, Result, Trajectory, TrialKey
+from harness_eval.types import Limits, Lost, Result, StopReason, Trajectory, TrialKey, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One cell of the matrix, with all that is needed to run it except machines.
 
-    `seed` is the trial's own. `earlier` counts attempts in previous invocations, all of which were lost.
+    `seed` is the trial's own. `earlier` counts attempts in previous invocations, all of which were lost. `wire` is the
+    hash of what a model receives from the harness.
     """
 
     key: TrialKey
@@ -27,6 +28,7 @@ class Trial:
     limits: Limits
     seed: int
     earlier: int = 0
+    wire: str = ""
 
 
 async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider) -> Result:
@@ -68,7 +70,21 @@ async def _play(trial: Trial, endpoint: Endpoint, sandbox: Sandbox) -> Result:
             verdict = await verify(trial.task, sandbox)
     except HarnessEvalError as error:
         return _lost(trial, error, trajectory)
-    return replace(_result(trial, trajectory), verdict=verdict, acted=acted)
+    result = _result(trial, trajectory)
+    return replace(result, verdict=verdict, acted=acted, labels=(*result.labels, *_how_it_ended(trajectory, verdict)))
+
+
+_LIMITS = {
+    StopReason.STEPS: "limit.steps",
+    StopReason.TOKENS: "limit.total_tokens",
+    StopReason.OVERFLOW: "limit.context_overflow",
+}
+
+
+def _how_it_ended(trajectory: Trajectory, verdict: Verdict) -> tuple[str, ...]:
+    if trajectory.stop in _LIMITS:
+        return (_LIMITS[trajectory.stop],)
+    return ("model.wrong_answer",) if trajectory.stop is StopReason.FINISHED and not verdict.solved else ()
 
 
 def _limits(trial: Trial) -> Limits:
@@ -80,11 +96,16 @@ def _limits(trial: Trial) -> Limits:
 def _lost(trial: Trial, error: HarnessEvalError, trajectory: Trajectory | None) -> Result:
     owner = error.owner if isinstance(error, BoundaryFailure) else "harness"
     extra = {"down": True} if isinstance(error, EndpointDown) else {}
-    return replace(_result(trial, trajectory), failure=Lost(owner, str(error)), extra=extra)
+    record = trajectory or (error.record if isinstance(error, BoundaryFailure) else None)
+    result = _result(trial, record)
+    return replace(result, failure=Lost(owner, str(error)), extra={**result.extra, **extra})
 
 
 def _result(trial: Trial, trajectory: Trajectory | None) -> Result:
+    result = Result(
+        trial.key, trial.harness.id, extra={"harness_version": trial.harness.version, "harness_wire": trial.wire}
+    )
     if trajectory is None:
-        return Result(trial.key, trial.harness.id)
+        return result
     labels = tuple(dict.fromkeys(label for step in trajectory.steps for label in step.labels))
-    return Result(trial.key, trial.harness.id, trajectory=trajectory, labels=labels, usage=trajectory.usage)
+    return replace(result, trajectory=trajectory, labels=labels, usage=trajectory.usage)

@@ -90,7 +90,7 @@ class Observation:
 class Step:
     """One turn: the action and one observation for each of `action.calls`, then for each of `action.malformed`.
 
-    `seconds` is the time of the endpoint and of the tools together; `digest` is the SHA-256 of the request.
+    `seconds` is the time of endpoint and tools together, `digest` the request's SHA-256, `reply` what came back.
     """
 
     action: Action
@@ -100,6 +100,7 @@ class Step:
     finish_reason: str = ""
     labels: tuple[str, ...] = ()
     digest: str = ""
+    reply: Reply | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ class Compaction:
     usage: Usage = Usage()
     seconds: float = 0.0
     digest: str = ""
+    reply: Reply | None = None
 
 
 Event: TypeAlias = Step | Note | Compaction

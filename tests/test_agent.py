@@ -280,3 +280,24 @@ async def test_a_cancelled_trial_is_cancelled(box: Sandbox) -> None:
     with anyio.move_on_after(1) as scope:
         await play(box, script)
     assert scope.cancelled_caught
+
+
+async def test_half_a_character_from_the_model_breaks_nothing(box: Sandbox) -> None:
+    odd = Reply("\ud800", "\udfff", (RawCall("c", "bash", '{"command": "echo \\ud800x"}'),))
+    record = await play(box, Script(harness_with(), odd))
+    assert record.stop is StopReason.FINISHED
+    assert record.steps[0].observations[0].shown == "?x"
+    assert record.steps[0].action.text == "?"
+
+
+async def test_a_lost_trial_keeps_what_had_happened(box: Sandbox) -> None:
+    with pytest.raises(EndpointFailure) as caught:
+        await play(box, Script(harness_with(), run("echo hi"), EndpointFailure("gone")))
+    assert caught.value.record is not None
+    assert caught.value.record.steps[0].observations[0].shown == "hi"
+
+
+async def test_a_step_keeps_the_reply_as_it_came(box: Sandbox) -> None:
+    raw = Reply("", None, (RawCall("c", "bash", '{"command":   "true"}'),))
+    record = await play(box, Script(harness_with(), raw))
+    assert record.steps[0].reply == raw

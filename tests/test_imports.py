@@ -7,7 +7,19 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SLOW = {"aiohttp", "covertable", "datasets", "docker", "litellm", "matplotlib", "numpy", "openai", "pandas", "pydoe", "scipy"}
+SLOW = {
+    "aiohttp",
+    "covertable",
+    "datasets",
+    "docker",
+    "litellm",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "pandas",
+    "pydoe",
+    "scipy",
+}
 
 
 def test_imports_point_one_way() -> None:

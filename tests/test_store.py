@@ -74,6 +74,8 @@ def test_a_line_has_exactly_the_documented_keys(tmp_path: Path) -> None:
         "task": "fix-it",
         "harness": "canonical",
         "harness_id": "aa",
+        "harness_version": None,
+        "harness_wire": None,
         "endpoint": "ref",
         "repeat": 0,
         "solved": True,

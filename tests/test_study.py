@@ -142,7 +142,7 @@ def test_the_record_names_everything_by_content_and_no_secret(write: object, mon
     assert held["planned"] == 3
     assert held["sandbox"] == "local"
     assert held["canonical"] == held["harnesses"][0]["name"] == "canonical"
-    assert held["harnesses"][0].keys() == {"name", "id", "version", "labels", "spec"}
+    assert held["harnesses"][0].keys() == {"name", "id", "version", "wire", "labels", "spec"}
     assert held["tasks"][0].keys() == {"name", "suite", "digest", "stresses", "difficulty"}
     (endpoint,) = held["endpoints"]
     assert (endpoint["base_url"], endpoint["scripted"]) == (REAL["base_url"], False)
