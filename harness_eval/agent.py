@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from harness_eval.axes.desk import Desk
+from harness_eval.axes.faults import Refusal
 from harness_eval.axes.stopping import Stop
 from harness_eval.axes.tool import Outcome, find_problem, find_tool
 from harness_eval.endpoints.base import Endpoint
@@ -145,6 +146,8 @@ class _Agent:
         wanted = self.harness.faults.before(call, number, self.harness.tools)
         if isinstance(wanted, Outcome):
             return await self.shown(wanted)
+        if isinstance(wanted, Refusal):
+            return await self.refuse(wanted)
         problem = find_problem(self.harness.tools, wanted.name, wanted.arguments)
         if problem:
             self.labels.append(problem.label)
@@ -159,7 +162,8 @@ class _Agent:
         return await self.shown(self.harness.faults.after(outcome, number))
 
     async def refuse(self, problem: str) -> Observation:
-        return await self.shown(Outcome(self.harness.errors.word(problem, self.harness.tools), failed=True))
+        worded = self.harness.errors.word(problem, self.harness.tools)
+        return dataclasses.replace(await self.shown(Outcome(worded, failed=True)), refused=True)
 
     async def shown(self, outcome: Outcome) -> Observation:
         truncation = self.harness.truncation

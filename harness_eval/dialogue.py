@@ -97,7 +97,8 @@ def spoken(harness: Harness, action: Action) -> Reply:
     seen = tuple(Observation("", 0) for _ in (*action.calls, *action.malformed))
     request = harness.encode(View("", "", (Step(action, seen),)))
     if request.wire == "completions":
-        return Reply(str(next(iter(action.calls[0].arguments.values()))) if action.calls else f"# {action.text}")
+        values = [str(value) for call in action.calls for value in call.arguments.values()]
+        return Reply(values[0] if values else f"# {action.text}")
     said = next(message for message in reversed(request.messages) if message["role"] == "assistant")
     called = [RawCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in said.get("tool_calls", ())]
     return Reply(said["content"], None, tuple(called))

@@ -79,11 +79,15 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one call brought: the text as shown, its length in characters before any cut, whether the call failed."""
+    """What one call brought: the text as shown, its length in characters before any cut, whether the call failed.
+
+    `refused` means that the harness answered by itself and no tool ran.
+    """
 
     shown: str
     full_length: int
     failed: bool = False
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

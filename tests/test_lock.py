@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given, settings
 
 from harness_eval import bundled
 from harness_eval.dialogue import requests_of, wire_text
 from harness_eval.errors import ConfigError
 from harness_eval.harness import Harness, canonical, load_harness, make_harness, named_harnesses
 from harness_eval.lock import check_lock, differences, entry_of, read_lock, write_lock
+from tests.axes.strategies import harnesses
 
 NAMES = list(named_harnesses())
 
@@ -121,3 +123,12 @@ def test_differences_name_axes_prompt_and_tools() -> None:
     found = differences(canonical(), load_harness("pi-like"))
     assert "toolset: shell-and-editor -> path-old-text" in found["axes"]
     assert any("oldText" in line for line in found["tools"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(harness=harnesses())
+def test_the_dialogue_can_be_held_with_every_harness_and_ends_by_itself(harness: Harness) -> None:
+    requests = requests_of(harness)
+    assert 5 < len(requests) < 30
+    assert wire_text(requests)
+    assert requests_of(harness) == requests

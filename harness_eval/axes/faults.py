@@ -14,13 +14,22 @@ from harness_eval.types import ToolCall, Trajectory
 _EDITING_ROLES = {"old", "patch", "edits"}
 
 
+class Refusal(str):
+    """Why a call is refused, in words for the model."""
+
+    __slots__ = ()
+
+
 class Faults(Level):
     """What is made to go wrong."""
 
     axis: ClassVar[str] = "faults"
 
-    def before(self, call: ToolCall, number: int, tools: tuple[Tool, ...]) -> ToolCall | Outcome:
-        """The call to go on with, or what it gets instead of being run; `number` counts the trial's calls from 0."""
+    def before(self, call: ToolCall, number: int, tools: tuple[Tool, ...]) -> ToolCall | Outcome | Refusal:
+        """The call to go on with, or what it gets instead of being run; `number` counts the trial's calls from 0.
+
+        A refusal is worded by the errors axis like any call that cannot be carried out.
+        """
         del number, tools
         return call
 
@@ -39,16 +48,16 @@ class MissingTool(Faults):
 
     said: ClassVar[str] = "is not available in this environment; use another tool"
 
-    def before(self, call: ToolCall, number: int, tools: tuple[Tool, ...]) -> ToolCall | Outcome:
+    def before(self, call: ToolCall, number: int, tools: tuple[Tool, ...]) -> ToolCall | Outcome | Refusal:
         """Refuses calls of the editing tool."""
         tool = find_tool(tools, call.name)
         if tool and {parameter.role for parameter in tool.parameters} & _EDITING_ROLES:
-            return Outcome(f"Error: {call.name} {self.said}", failed=True)
+            return Refusal(f"{call.name} {self.said}")
         return call
 
     def acted(self, record: Trajectory) -> bool:
-        """Whether the tool was asked for."""
-        return _seen(record, self.said)
+        """Whether a call was refused that the model had written without a mistake."""
+        return any(o.refused and not step.labels for step in record.steps for o in step.observations)
 
 
 class FailingCall(Faults):

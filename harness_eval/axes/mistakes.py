@@ -42,8 +42,9 @@ class Errors(Level):
         return call
 
     def acted(self, record: Trajectory) -> bool:
-        """Whether a result failed before any tool ran, so that this level had to answer."""
-        return any(label in BAD_CALLS for step in record.steps for label in step.labels)
+        """Whether this level had to answer a call, or could have repaired one."""
+        refused = any(o.refused for step in record.steps for o in step.observations)
+        return refused or any(label in BAD_CALLS for step in record.steps for label in step.labels)
 
 
 class Explain(Errors):

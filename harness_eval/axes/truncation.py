@@ -64,6 +64,10 @@ class Middle(Truncation):
 class Whole(Truncation):
     """Everything, however long."""
 
+    def acted(self, record: Trajectory) -> bool:
+        """Whether a result was shown that the canonical level would have cut."""
+        return any(o.full_length > Middle().cap for step in record.steps for o in step.observations)
+
     def cut(self, text: str, spill_path: str = "") -> str:
         """The text."""
         return text
