@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness_eval.balance import SAYS, balance
 from harness_eval.design import Design, pairs, plan_harnesses
 from harness_eval.errors import ConfigError
 from harness_eval.family import Family, load_family, named_families, whole_family
@@ -136,3 +137,16 @@ def test_a_wrong_family_file_is_refused_with_the_key(tmp_path: Path, text: str, 
         load_family(path)
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_balance_counts_levels_and_pairs() -> None:
+    found = balance(DEMO, plan_harnesses(DEMO, Design(kind="covering"), 0).harnesses)
+    assert found.covered == found.possible == len(list(pairs(DEMO)))
+    assert set(found.counts) == set(DEMO.axes)
+    alone = balance(DEMO, [canonical()])
+    assert alone.covered == len(DEMO.axes) * (len(DEMO.axes) - 1) // 2
+    assert alone.counts["thinking"] == {"keep": 1}
+
+
+def test_every_kind_of_design_says_what_it_can_say() -> None:
+    assert set(SAYS) == set(KINDS)

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from harness_eval import store, study
+from harness_eval.balance import SAYS, balance
 from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.endpoints.config import EndpointConfig
+from harness_eval.family import load_family
 from harness_eval.study import Study
 from harness_eval.types import Json, Usage
 
@@ -43,7 +45,7 @@ def plan(
     """
     flags = {name: value for name, value in locals().items() if name in options.PLACES}
     resolved = study.resolve(options.study_from(file, **flags))
-    data = {**study.record(resolved), "estimate": _estimate(resolved, like)}
+    data = {**study.record(resolved), "estimate": _estimate(resolved, like), "balance": _balance(resolved)}
     if as_json:
         print_json(data)
         return
@@ -66,6 +68,24 @@ def _estimate(resolved: Study, like: Path | None) -> dict[str, Json]:
     return {"tokens": mean.total * trials, "price": price, "seconds": seconds}
 
 
+def _balance(resolved: Study) -> Json:
+    """What the design can say; null where the harnesses are not drawn from a family."""
+    if resolved.config.family is None:
+        return None
+    found = balance(load_family(resolved.config.family), resolved.harnesses)
+    can, cannot = SAYS[resolved.config.design.kind]
+    covered = {"covered": found.covered, "possible": found.possible}
+    return {"levels": found.counts, "pairs": covered, "can_say": can, "cannot_say": cannot}
+
+
+def _print_balance(data: Json) -> None:
+    rows = [(axis, ", ".join(f"{name} {n}" for name, n in counts.items())) for axis, counts in data["levels"].items()]
+    print_table(("axis", "harnesses with each level"), rows)
+    covered, possible = data["pairs"]["covered"], data["pairs"]["possible"]
+    print(f"\npairs of levels: {covered} of {possible} possible ones stand together ({covered / possible:.0%})")
+    print(f"this design can say: {data['can_say']}\nit cannot say: {data['cannot_say']}\n")
+
+
 def _print(data: dict[str, Json]) -> None:
     varied = _varied(data["harnesses"])
     rows = [
@@ -78,6 +98,8 @@ def _print(data: dict[str, Json]) -> None:
         [(t["name"], t["difficulty"], ", ".join(t["stresses"])) for t in data["tasks"]],
     )
     print()
+    if data["balance"]:
+        _print_balance(data["balance"])
     for entry in data["unsupported"]:
         say(f"left out: {entry['harness']}: {entry['reason']}")
     for note in data["notes"]:
