@@ -130,6 +130,8 @@ def load_study(path: Path, overrides: dict[str, Json] | None = None) -> StudyCon
     data = read_yaml(path)
     _anchor(data, path.parent)
     laid = dict(overrides or {})
+    if laid.keys() & {"family", "design"}:
+        data.pop("design", None)  # it was laid out for the file's own family
     _replace_endpoint(data, laid.pop("endpoint", {}))
     data = _overlay(data, laid)
     config = parse(StudyConfig, data, str(path))
