@@ -44,7 +44,8 @@ def _command_only(level: Level) -> bool:
     return isinstance(level, FencedBash | WorkedCompletion)
 
 
-def _named(*names: str) -> Test:
+def named(*names: str) -> Test:
+    """A test for levels of these names."""
     return lambda level: level.level_name() in names
 
 
@@ -65,7 +66,7 @@ RULES: tuple[Rule, ...] = (
         "protocol",
         _text,
         "results",
-        _named("tool-message"),
+        named("tool-message"),
         "a text protocol has no tool role: its results come back in user messages",
         forced="user-message",
     ),
@@ -73,7 +74,7 @@ RULES: tuple[Rule, ...] = (
         "protocol",
         _native,
         "results",
-        _named("user-message"),
+        named("user-message"),
         "a native call must be answered in the tool role",
         forced="tool-message",
     ),
@@ -113,7 +114,7 @@ RULES: tuple[Rule, ...] = (
         "protocol",
         _command_only,
         "planning",
-        _named("todo", "plan-field"),
+        named("todo", "plan-field"),
         "a bare command has no place for a todo list or a plan field",
     ),
     Rule(
@@ -128,26 +129,26 @@ RULES: tuple[Rule, ...] = (
         "protocol",
         _command_only,
         "faults",
-        _named("incompatible-schema"),
+        named("incompatible-schema"),
         "a bare command has no parameter whose name could be wrong",
     ),
     Rule(
         "protocol",
-        _named("worked-completion"),
+        named("worked-completion"),
         "planning",
-        _named("plan-first"),
+        named("plan-first"),
         "a completion that goes on after a prompt of commands is a command, not a plan",
     ),
     Rule(
         "protocol",
-        _named("worked-completion"),
+        named("worked-completion"),
         "context",
-        _named("summary"),
+        named("summary"),
         "a completion of one line can't hold a summary",
     ),
     Rule(
         "protocol",
-        _named("worked-completion"),
+        named("worked-completion"),
         "thinking",
         _not_named("keep"),
         "a plain completion has no reasoning to drop",
@@ -155,7 +156,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "stopping",
-        _named("sentinel"),
+        named("sentinel"),
         "toolset",
         _without_shell,
         "the sentinel is a shell command, and this toolset has no shell",

@@ -86,6 +86,9 @@ def plan_harnesses(family: Family, design: Design, seed: int) -> Plan:
 def build(family: Family, row: Row, name: str) -> Harness | str:
     """The harness of a row of level indexes, its name ending in its id; or why it cannot be."""
     choices = {axis: family.axes[axis][index] for axis, index in row.items()}
+    own = next((r for r in family.rules() if r.axis in choices and r.other in choices and r.forbids(choices)), None)
+    if own:
+        return own.reason
     try:
         made = make_harness({"name": name, **choices}, family.name)
     except ConfigError as error:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from harness_eval import bundled
 from harness_eval.axes import Level, axes, levels, make_level
-from harness_eval.combinations import RULES, Rule
+from harness_eval.combinations import RULES, Rule, named
 from harness_eval.config import parse, read_yaml
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.harness import CANONICAL, canonical
@@ -35,7 +35,8 @@ class Family(BaseModel):
     """The axes that vary and their levels; every axis not named stays canonical.
 
     The canonical level of an axis always belongs to it, and stands first. `weights` give the share of each level of
-    an axis in random designs, in the order of `axes`, equal where they are not given.
+    an axis in random designs, in the order of `axes`, equal where they are not given. `exclude` holds pairs of levels
+    that this family leaves out, each as two axes with the name of a level, and a `reason`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -45,6 +46,7 @@ class Family(BaseModel):
     about: str = ""
     axes: dict[str, tuple[Level, ...]] = Field(min_length=1)
     weights: dict[str, tuple[float, ...]] = {}
+    exclude: tuple[dict[str, str], ...] = ()
 
     @field_validator("axes", mode="before")
     @classmethod
@@ -70,6 +72,20 @@ class Family(BaseModel):
                 raise ValueError(f"weights.{axis}: {count} numbers from 0 up are wanted, one for each level")
         return self
 
+    @model_validator(mode="after")
+    def _excluded(self) -> Family:
+        for place, pair in enumerate(self.exclude):
+            named = {axis: name for axis, name in pair.items() if axis != "reason"}
+            if len(named) != 2:
+                raise ValueError(f"exclude[{place}]: two axes are wanted, each with the name of a level")
+            for axis, name in named.items():
+                if axis not in self.axes:
+                    raise ValueError(f"exclude[{place}]: no axis {axis!r} here; {nearest(axis, self.axes)}")
+                known = {level.level_name() for level in self.axes[axis]}
+                if name not in known:
+                    raise ValueError(f"exclude[{place}].{axis}: no level {name!r} here; {nearest(name, known)}")
+        return self
+
     def spec(self) -> dict[str, Any]:
         """The family as canonical JSON."""
         levels = {axis: [level.spec() for level in each] for axis, each in self.axes.items()}
@@ -79,6 +95,7 @@ class Family(BaseModel):
             "about": self.about,
             "axes": levels,
             "weights": self.weights,
+            "exclude": list(self.exclude),
         }
 
     @property
@@ -95,13 +112,20 @@ class Family(BaseModel):
         return total
 
     def rules(self) -> list[Rule]:
-        """The rules between two axes that both vary here."""
-        return [rule for rule in RULES if rule.axis in self.axes and rule.other in self.axes]
+        """The rules between two axes that both vary here, and those of the family's own."""
+        general = [rule for rule in RULES if rule.axis in self.axes and rule.other in self.axes]
+        return general + [_own_rule(pair) for pair in self.exclude]
 
     def weight(self, axis: str, index: int) -> float:
         """The share of one level of an axis in random designs."""
         weights = self.weights.get(axis)
         return weights[index] / sum(weights) if weights else 1 / len(self.axes[axis])
+
+
+def _own_rule(pair: Mapping[str, str]) -> Rule:
+    (axis, level), (other, other_level) = ((key, name) for key, name in pair.items() if key != "reason")
+    reason = pair.get("reason", "this family leaves the pair out")
+    return Rule(axis, named(level), other, named(other_level), reason)
 
 
 def whole_family() -> Family:

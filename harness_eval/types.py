@@ -35,12 +35,7 @@ class Usage:
     cached: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt + other.prompt,
-            self.completion + other.completion,
-            self.reasoning + other.reasoning,
-            self.cached + other.cached,
-        )
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in Usage.__slots__))
 
     @property
     def total(self) -> int:

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harness_eval.balance import SAYS, balance
 from harness_eval.design import Design, pairs, plan_harnesses
@@ -150,3 +151,27 @@ def test_balance_counts_levels_and_pairs() -> None:
 
 def test_every_kind_of_design_says_what_it_can_say() -> None:
     assert set(SAYS) == set(KINDS)
+
+
+def test_a_family_can_leave_out_a_pair_of_its_own() -> None:
+    pair = {"thinking": "drop", "planning": "todo", "reason": "we never ship that"}
+    family = Family.model_validate({**DEMO.spec(), "exclude": [pair]})
+    for kind in ("random", "covering"):
+        for harness in plan_harnesses(family, Design.model_validate({"kind": kind}), 0).harnesses:
+            assert (harness.thinking.level_name(), harness.planning.level_name()) != ("drop", "todo")
+    assert any("we never ship that" in note for note in plan_harnesses(family, Design(), 0).notes)
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        ({"thinking": "drop"}, "two axes are wanted"),
+        ({"thinking": "drop", "plannin": "todo"}, "did you mean 'planning'"),
+        ({"thinking": "drop", "planning": "todoo"}, "did you mean 'todo'"),
+    ],
+)
+def test_a_pair_that_is_not_in_the_family_is_refused(tmp_path: Path, pair: dict[str, str], message: str) -> None:
+    path = tmp_path / "family.yaml"
+    path.write_text(yaml.safe_dump({**DEMO.spec(), "exclude": [pair]}))
+    with pytest.raises(ConfigError, match=message):
+        load_family(path)
