@@ -128,6 +128,7 @@ def load_study(path: Path, overrides: dict[str, Json] | None = None) -> StudyCon
         ConfigError: names the file, the key and the nearest valid choice.
     """
     data = read_yaml(path)
+    data = {"name": path.stem, **data}
     _anchor(data, path.parent)
     laid = dict(overrides or {})
     if laid.keys() & {"family", "design"}:
