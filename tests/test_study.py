@@ -63,7 +63,6 @@ def refused(path: Path, **overrides: object) -> str:
         ({"reference": None}, "endpoints: is required"),
         ({"endpoints": [REAL, REAL]}, "endpoints: the name 'kimi' is taken"),
         ({"endpoints": [{**REAL, "name": "reference"}]}, "the name 'reference' is taken"),
-        ({"name": None}, "name: is required"),
         ({"name": "../up"}, "name: string should match"),
         ({"budgets": {"tokens": -1}}, "budgets.tokens: input should be greater than 0"),
     ],
@@ -173,3 +172,7 @@ def test_a_run_is_incomplete_when_too_much_was_lost_or_nothing_judged(tmp_path: 
         return study.Ended(tmp_path, 10, judged, judged, owners, study.Outcome(), 0.1).exit_code
 
     assert (code(10, 0), code(9, 1), code(8, 2), code(0, 0), code(0, 10)) == (0, 0, 3, 3, 3)
+
+
+def test_a_study_without_a_name_has_that_of_its_file(write: object) -> None:
+    assert load_study(write(name=None)).name == "study"
