@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness_eval.axes import Level
 from harness_eval.errors import ConfigError
@@ -45,6 +45,12 @@ class Design(BaseModel):
     size: int | None = Field(default=None, ge=1)
     strength: int = Field(default=2, ge=2, le=3)
     array: Literal["L9(3^4)", "L18(6^1 3^6)", "L32(2^1 4^9)", "L64(4^21)"] | None = None
+
+    @model_validator(mode="after")
+    def _sized(self) -> Design:
+        if self.size is not None and self.kind != "random":
+            raise ValueError(f"size: only a random design has one; {self.kind} has as many harnesses as it needs")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +204,8 @@ def _orthogonal(family: Family, design: Design, seed: int) -> tuple[list[Row], l
     name = design.array or ("L32(2^1 4^9)" if design.kind in {"standard", "family"} else _smallest(varied))
     columns = _columns(varied, _ARRAYS[name], seed)
     if columns is None:
-        raise ConfigError(f"family {family.name}: {len(varied)} axes do not fit into the array {name}")
+        ways = "use a design that is random, covering or one-at-a-time"
+        raise ConfigError(f"family {family.name}: {len(varied)} axes do not fit into the array {name}; {ways}")
     table = pydoe.get_orthogonal_array(name).astype(int)
     dealt: dict[str, list[int]] = {}
     for axis, column in columns.items():

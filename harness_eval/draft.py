@@ -90,6 +90,8 @@ def draft_harness(path: Path) -> Draft:
     system = _system(fullest)
     if system:
         data["prompt"] = {"level": "verbatim", "text": system}
+    if not any(message.get("role") == "assistant" for message in _messages(requests[-1])):
+        questions.append("thinking, planning and stopping: no answer of the model was seen, so they are guesses")
     questions += _about_results(requests)
     return Draft(data, tuple(questions))
 
@@ -106,7 +108,7 @@ def _requests(path: Path) -> Iterable[dict[str, Json]]:
             exchange = orjson.loads(line)
         except orjson.JSONDecodeError:
             raise ConfigError(f"{path}: line {number} is not JSON") from None
-        request = exchange.get("request") if isinstance(exchange, dict) else None
+        request = exchange.get("request", exchange) if isinstance(exchange, dict) else None
         if isinstance(request, dict):
             yield request.get("body", request)
 

@@ -67,23 +67,26 @@ def read_lock(path: Path) -> dict[str, Entry]:
     return parse(_Lock, read_yaml(path), str(path)).harnesses if path.exists() else {}
 
 
-def write_lock(path: Path, harnesses: Iterable[Harness]) -> int:
-    """Lock these harnesses, replacing the file and the wires beside it; returns their number."""
+def write_lock(path: Path, harnesses: Iterable[Harness], whole: bool = True) -> int:
+    """Lock these harnesses and write the wires beside the file; returns how many stand in it then.
+
+    `whole` says that they are all: others that stand in the file are removed, otherwise they are kept.
+    """
     folder = path.parent / "wire"
     folder.mkdir(parents=True, exist_ok=True)
-    entries: dict[str, dict[str, str]] = {}
+    entries = {} if whole else {name: entry.model_dump() for name, entry in read_lock(path).items()}
     for harness in sorted(harnesses, key=lambda each: each.name):
         entry, text = entry_of(harness)
         entries[harness.name] = entry.model_dump()
         (folder / f"{harness.name}.txt").write_text(text, encoding="utf-8")
     for stale in set(folder.glob("*.txt")) - {folder / f"{name}.txt" for name in entries}:
         stale.unlink()
-    path.write_text(_HEADING + yaml.safe_dump({"harnesses": entries}, sort_keys=False), encoding="utf-8")
+    path.write_text(_HEADING + yaml.safe_dump({"harnesses": entries}), encoding="utf-8")
     return len(entries)
 
 
-def check_lock(path: Path, harnesses: Iterable[Harness]) -> list[Change]:
-    """How these harnesses differ from their lock; empty when all is as it was.
+def check_lock(path: Path, harnesses: Iterable[Harness], whole: bool = True) -> list[Change]:
+    """How these harnesses differ from their lock; empty when all is as it was. `whole` says that they are all.
 
     Raises:
         ConfigError: if the file is no lock.
@@ -97,7 +100,7 @@ def check_lock(path: Path, harnesses: Iterable[Harness]) -> list[Change]:
             changes.append(Change(harness.name, "not locked yet"))
         elif before != now:
             changes.append(_change(path, harness.name, before, now, text))
-    return changes + [Change(name, "locked, but gone") for name in locked]
+    return changes + [Change(name, "locked, but gone") for name in locked if whole]
 
 
 def _change(path: Path, name: str, before: Entry, now: Entry, text: str) -> Change:

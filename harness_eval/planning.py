@@ -94,10 +94,16 @@ def resolve(config: StudyConfig) -> Study:
         tasks=tasks,
         plan=plan,
         canonical_repeats=config.canonical_repeats or max(config.repeats, plan.canonical_repeats),
-        notes=(*notes, *plan.notes),
+        notes=(*notes, *_planted(config), *plan.notes),
         wires={harness.name: wire_hash(requests_of(harness)) for harness in plan.harnesses},
         provider=_provider(config),
     )
+
+
+def _planted(config: StudyConfig) -> list[str]:
+    couplings = config.reference.couplings if config.reference is not None else {}
+    told = ", ".join(f"{name} {strength:g}" for name, strength in sorted(couplings.items()))
+    return [f"planted in the scripted agent on purpose: {told}"] if told else []
 
 
 def _served(config: StudyConfig, tasks: Sequence[Task]) -> ReferenceConfig | None:
@@ -130,9 +136,10 @@ def _provider(config: StudyConfig) -> SandboxProvider:
     real = [endpoint.name for endpoint in config.endpoints if not endpoint.scripted]
     asked = config.sandbox.kind == "local" and config.allow_local
     if real and chosen.name == "local" and not asked:
+        why = "was asked for" if config.sandbox.kind == "local" else "is all there is, as bubblewrap is not installed"
         raise ConfigError(
-            f"sandbox: only the local one is available, and it protects this machine from nothing that the model at "
-            f"{real[0]!r} does; install Docker or bubblewrap, or say --sandbox local --allow-local"
+            f"sandbox: the local one {why}, and it protects this machine from nothing that the model at {real[0]!r} "
+            "does; choose docker or bubblewrap, or say --sandbox local --allow-local"
         )
     return chosen
 

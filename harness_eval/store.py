@@ -185,6 +185,8 @@ def open_run(folder: Path, study: Mapping[str, Json]) -> Iterator[RunFolder]:
     try:
         _lock(folder, lock)
         _settle(folder, study)
+        for unfinished in (folder / TRAJECTORIES).glob("*/.*"):  # what a killed run was about to put in place
+            unfinished.unlink(missing_ok=True)
         results = _open_results(folder / RESULTS)
         try:
             yield RunFolder(folder, results)

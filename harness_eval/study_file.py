@@ -27,6 +27,7 @@ from harness_eval.task import Task, load_suite
 from harness_eval.types import Json, Limits
 
 DEMO = folder("harnesses") / "studies" / "demo.yaml"
+SERVED = folder("harnesses") / "studies" / "served.yaml"
 
 
 class _Section(BaseModel):

@@ -140,8 +140,9 @@ def _suite_folder(name_or_path: str | Path) -> Path:
     bundled = bundled_folder("tasks")
     if isinstance(name_or_path, str) and not name_or_path.startswith((".", "/", "~")):
         inside = bundled / name_or_path
-        if inside.is_dir():
-            return inside
+        named = sorted(bundled.glob(f"*/{name_or_path}/task.toml")) if name_or_path.replace("-", "").isalnum() else []
+        if inside.is_dir() or named:
+            return inside if inside.is_dir() else named[0].parent
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         return path

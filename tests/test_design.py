@@ -175,3 +175,8 @@ def test_a_pair_that_is_not_in_the_family_is_refused(tmp_path: Path, pair: dict[
     path.write_text(yaml.safe_dump({**DEMO.spec(), "exclude": [pair]}))
     with pytest.raises(ConfigError, match=message):
         load_family(path)
+
+
+def test_a_size_is_refused_where_it_would_be_ignored() -> None:
+    with pytest.raises(ValueError, match="only a random design has one"):
+        Design(kind="orthogonal", size=5)

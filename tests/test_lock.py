@@ -132,3 +132,12 @@ def test_the_dialogue_can_be_held_with_every_harness_and_ends_by_itself(harness:
     assert 5 < len(requests) < 30
     assert wire_text(requests)
     assert requests_of(harness) == requests
+
+
+def test_locking_some_harnesses_keeps_the_others(tmp_path: Path, mine: Path) -> None:
+    lock = tmp_path / "harnesses.lock"
+    write_lock(lock, [canonical()])
+    assert write_lock(lock, [load_harness(mine)], whole=False) == 2
+    assert set(read_lock(lock)) == {"canonical", "mine"}
+    assert check_lock(lock, [load_harness(mine)], whole=False) == []
+    assert (tmp_path / "wire" / "canonical.txt").exists()

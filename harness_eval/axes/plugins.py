@@ -6,7 +6,7 @@ import os
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from harness_eval.errors import ConfigError
+from harness_eval.errors import BoundaryFailure, ConfigError, boundary
 
 GROUP = "harness_eval.levels"
 VARIABLE = "HARNESS_EVAL_PLUGINS"
@@ -22,6 +22,7 @@ def load_plugins() -> None:
     named |= {name.strip(): VARIABLE for name in os.environ.get(VARIABLE, "").split(",") if name.strip()}
     for module, where in named.items():
         try:
-            import_module(module.partition(":")[0])
-        except ImportError as error:
+            with boundary("harness"):
+                import_module(module.partition(":")[0])
+        except BoundaryFailure as error:
             raise ConfigError(f"{where}: the plugin {module!r} cannot be imported: {error}") from error

@@ -86,20 +86,24 @@ def lock(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[HARNESS]...", help="Names or files; all, if none.")
     ] = None,
-    file: Annotated[Path | None, typer.Option(help="The lock file; that of the package's own, if none.")] = None,
+    file: Annotated[Path | None, typer.Option(help="The lock file; needed for harnesses of your own.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Compare and write nothing; exit code 1 on a change.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Remember what models receive from harnesses, or check that it has not changed without a new version."""
+    known = named_harnesses()
+    own = [name for name in names or () if name not in known]
+    if own and file is None:
+        raise ConfigError(f"{own[0]}: the package's own lock holds its own harnesses; name yours with --file")
     path = file or bundled.folder("harnesses") / "harnesses.lock"
-    harnesses = [load_harness(name) for name in names or named_harnesses()]
+    harnesses = [load_harness(name) for name in names or known]
     check_distinct(harnesses)
     if check and not path.exists():
         raise ConfigError(f"{path}: there is no lock to check; write one without --check")
-    changes = check_lock(path, harnesses)
+    changes = check_lock(path, harnesses, whole=not names)
     if not check:
         _refuse_unversioned(path, changes)
-        write_lock(path, harnesses)
+        write_lock(path, harnesses, whole=not names)
     if as_json:
         told = [{"harness": c.name, "change": c.kind, "lines": c.lines} for c in changes]
         print_json({"lock": str(path), "harnesses": len(harnesses), "changes": told})

@@ -10,7 +10,7 @@ import typer
 
 from harness_eval.errors import ConfigError
 from harness_eval.reference.process import parse_couplings
-from harness_eval.study_file import DEMO, StudyConfig, load_study
+from harness_eval.study_file import DEMO, SERVED, StudyConfig, load_study
 from harness_eval.types import Json
 
 StudyFile: TypeAlias = Annotated[
@@ -43,8 +43,13 @@ Model: TypeAlias = Annotated[str | None, typer.Option(help="The model's name at 
 ApiKeyEnv: TypeAlias = Annotated[str | None, typer.Option(help="The environment variable that holds the key.")]
 
 
+ProfileName: TypeAlias = Annotated[str | None, typer.Option("--profile", help="What is peculiar about that server.")]
+
+
 def study_from(path: Path | None, **flags: Json) -> StudyConfig:
-    """The study of a file (None: the demo) with the flags laid over it; flags are named as `PLACES` has them.
+    """The study of a file with the flags laid over it; flags are named as `PLACES` has them.
+
+    Without a file it is the demo, or, where flags name a server, the bundled tasks under the family standard.
 
     Raises:
         ConfigError: the file or a flag is wrong.
@@ -58,7 +63,11 @@ def study_from(path: Path | None, **flags: Json) -> StudyConfig:
         for name in sections:
             section = section.setdefault(name, {})
         section[key] = _READ[flag](value) if flag in _READ else value
-    return load_study(path or DEMO, overrides)
+    bundled = SERVED if flags.get("base_url") else DEMO
+    try:
+        return load_study(path or bundled, overrides)
+    except ConfigError as error:
+        raise ConfigError(str(error).replace(str(bundled), "command line")) from None
 
 
 PLACES = {
@@ -78,6 +87,7 @@ PLACES = {
     "base_url": "endpoint.base_url",
     "model": "endpoint.model",
     "api_key_env": "endpoint.api_key_env",
+    "profile": "endpoint.profile",
 }
 
 

@@ -36,6 +36,11 @@ def plan(
     concurrency: options.Concurrency = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
+    profile: options.ProfileName = None,
+    api_key_env: options.ApiKeyEnv = None,
+    max_steps: options.MaxSteps = None,
+    coupling: options.Couplings = None,
+    out: Annotated[Path | None, typer.Option(help="As for run; nothing is written.")] = None,
     like: Annotated[Path | None, typer.Option(help="A run whose trials tell what one takes.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -43,6 +48,7 @@ def plan(
 
     What a trial takes is known from a run of the same kind, named with --like.
     """
+    del out
     flags = {name: value for name, value in locals().items() if name in options.PLACES}
     resolved = study.resolve(options.study_from(file, **flags))
     data = {**study.record(resolved), "estimate": _estimate(resolved, like), "balance": _balance(resolved)}

@@ -39,6 +39,7 @@ def run(
     coupling: options.Couplings = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
+    profile: options.ProfileName = None,
     api_key_env: options.ApiKeyEnv = None,
     retry_lost: Annotated[bool, typer.Option(help="When resuming, run lost trials again.")] = True,
     as_json: JsonFlag = False,
@@ -64,6 +65,8 @@ def run(
 
 def _run(resolved: Study, folder: Path, retry_lost: bool) -> Ended:
     say(f"{len(resolved.keys)} trials: {_count(resolved)}; sandbox: {resolved.provider.name}")
+    for endpoint in resolved.config.endpoints:
+        say(f"endpoint {endpoint.name}: {endpoint.model}, profile {endpoint.profile}")
     for note in resolved.notes:
         say(f"note: {note}")
     try:

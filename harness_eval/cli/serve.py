@@ -20,7 +20,7 @@ app = typer.Typer(add_completion=False)
 def serve(
     suite: Annotated[str, typer.Option(help="A bundled suite, or a folder of tasks with plans.")] = "core",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes any free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 0,
     coupling: Couplings = None,
     seed: Annotated[int, typer.Option(help="Seed of the agent, for requests that bring none.")] = 0,
     as_json: JsonFlag = False,

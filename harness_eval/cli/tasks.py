@@ -10,6 +10,7 @@ import typer
 from harness_eval import bundled
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.proving import prove_all
+from harness_eval.reference.plan import load_plan
 from harness_eval.sandboxes import provider
 from harness_eval.task import Proof, Task, load_suite
 from harness_eval.types import Json
@@ -45,6 +46,9 @@ def check(
 ) -> None:
     """Prove each task: untouched it is not solved, after its own solution it is. Exit code 1 if one fails."""
     tasks = load_suite(suite)
+    for task in tasks:
+        if (task.folder / "solution" / "plan.yaml").exists():
+            load_plan(task.folder / "solution" / "plan.yaml")
     chosen = provider(sandbox)
     say(f"proving {len(tasks)} tasks in the {chosen.name} sandbox")
     proofs = anyio.run(

@@ -168,7 +168,7 @@ def share_phrase(one: Section) -> str:
     """An axis's share of the variance, with the test of all its levels at once, or why there is none."""
     if one["share"] is None:
         return _why_unknown(one["reason"])
-    return f"{percent(one['share'])} (p {p_value(one['p_adjusted'])})"
+    return f"{percent(one['share'])} (joint p {p_value(one['p_adjusted'])})"
 
 
 def level_name(row: Section) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from harness_eval.report import findings
 from harness_eval.report.content import sections_of
-from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value
+from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent
 from harness_eval.types import Json
 
 _LEVELS_SHOWN = 5
@@ -56,13 +56,15 @@ def _why(section: Mapping[str, Json]) -> list[str]:
         for one in section["shares"]
         if (one["share"] or 0) >= _SHARE_SHOWN
     ]
+    if section["entangled_share"] is not None:
+        shares.insert(0, f"axes that this design cannot tell apart {percent(section['entangled_share'])}")
     told = " · ".join(shares[:_SHARES_SHOWN]) or "no axis explains variance beyond noise"
     lines = ["", f"{'WHY':{_NAME}}{told}"]
     known = [row for row in section["axes"] if row["effect"] is not None]
     for row in known[:_LEVELS_SHOWN]:
         p = p_value(row["p_adjusted"])
         exposure = findings.exposure_phrase(row)
-        lines.append(f"  {findings.level_name(row):<38}{findings.effect_phrase(row)}  p {p}  exposed {exposure}")
+        lines.append(f"  {findings.level_name(row):<38}{findings.effect_phrase(row)}  Holm p {p}  exposed {exposure}")
     silent = sum(row["exposure"] == 0 for row in section["axes"])
     rest = max(0, len(section["axes"]) - silent - len(known[:_LEVELS_SHOWN]))
     if rest:

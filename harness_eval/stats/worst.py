@@ -143,5 +143,7 @@ class _Gibbs:
 
 
 def probability_of_worst(mu_IH: Array) -> Array:
-    """Share of the draws in which each harness is the lowest."""
-    return np.bincount(mu_IH.argmin(axis=1), minlength=mu_IH.shape[1]) / len(mu_IH)
+    """Share of the draws in which each harness is the lowest; a draw with ties is shared among them."""
+    lowest_IH = mu_IH == mu_IH.min(axis=1, keepdims=True)
+    shared_H: Array = (lowest_IH / lowest_IH.sum(axis=1, keepdims=True)).mean(axis=0)
+    return shared_H

@@ -211,3 +211,11 @@ def test_the_interval_of_worst_covers_when_one_harness_is_broken() -> None:
         assert limits is not None
         covered += limits[0] <= truth <= limits[1]
     assert covered >= 34
+
+
+def test_tied_harnesses_share_the_probability_of_being_worst() -> None:
+    score_TH = np.ones((30, 5))
+    score_TH[:, 2] = score_TH[:, 4] = np.arange(30) % 2
+    found = summarise(score_TH[:, :, None], np.ones((30, 5, 1), bool), 0, levels_of(5), seed=1)
+    assert found.worst.p_worst[2] == pytest.approx(found.worst.p_worst[4], abs=0.05)
+    assert found.worst.p_worst[2] == pytest.approx(0.5, abs=0.05)
