@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness_eval.axes import KINDS, Level, axes
-from harness_eval.harness import CANONICAL, Harness, canonical
+from harness_eval.harness import CANONICAL, Harness, canonical, make_harness
 from harness_eval.types import Action, Observation, RawCall, Reply, Request, Step, Trajectory, View
 from tests.axes.strategies import ALL_LEVELS, VIEWING, calls, harnesses, records
 
@@ -52,7 +52,6 @@ def test_equal_ids_mean_equal_levels(one: Harness, other: Harness) -> None:
 
 
 def test_a_parameter_changes_the_id() -> None:
-    from harness_eval.harness import make_harness
 
     one = make_harness({"name": "a", "truncation": {"level": "head", "cap": 1000}}, "a")
     other = make_harness({"name": "a", "truncation": {"level": "head", "cap": 1001}}, "a")
@@ -170,3 +169,33 @@ def test_an_assistant_message_is_never_empty(data: st.DataObject, harness: Harne
 def test_notes_depend_on_the_record_alone(data: st.DataObject, harness: Harness) -> None:
     record: Trajectory = data.draw(records(harness))
     assert harness.notes(record) == harness.notes(record)
+
+
+DEGENERATE = [
+    "<function=bash>",
+    "<tool_call>",
+    '<｜DSML｜invoke name="bash">',
+    "```bash\n",
+    "```python\n",
+    "```typescript\n",
+    '{"a":',
+    '{"tool": "bash", "arguments": {"command": [',
+    "<parameter=command>",
+    "<function=",
+]
+
+
+@pytest.mark.parametrize("piece", DEGENERATE)
+@pytest.mark.parametrize(
+    "protocol", ["json-text", "xml-json", "xml-function", "dsml", "python-code", "typescript-code", "fenced-bash"]
+)
+def test_endless_repetition_is_read_in_linear_time_and_is_no_valid_call(protocol: str, piece: str) -> None:
+
+    harness = make_harness({"name": "x", "protocol": protocol}, "x")
+    for text in (
+        piece * 30_000,
+        f"<function=bash>{piece * 30_000}</function>",
+        f"<tool_call>{piece * 30_000}</tool_call>",
+    ):
+        action = harness.decode(Reply(text))
+        assert not any(call.arguments.get("command") for call in action.calls)

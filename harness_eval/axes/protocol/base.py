@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from harness_eval.axes.tool import Tool
 from harness_eval.types import (
     Action,
     Compaction,
+    Json,
     Malformed,
     Message,
     Note,
@@ -93,10 +95,38 @@ def told(event: Note | Compaction) -> Message:
     return {"role": "user", "content": event.notes}
 
 
+def blocks(
+    text: str, opening: re.Pattern[str], closing: re.Pattern[str]
+) -> tuple[list[tuple[re.Match[str], str]], str]:
+    """The openings that are closed, each with the text inside, and the text without these blocks.
+
+    Models degenerate into endless repetition, so this takes time linear in the text: it stops at what is never closed.
+    """
+    found: list[tuple[re.Match[str], str]] = []
+    rest, position = [], 0
+    while (start := opening.search(text, position)) and (end := closing.search(text, start.end())):
+        found.append((start, text[start.end() : end.start()]))
+        rest.append(text[position : start.start()])
+        position = end.end()
+    return found, "".join([*rest, text[position:]]).strip()
+
+
+def parse_json(text: str) -> Json:
+    """A JSON value.
+
+    Raises:
+        ValueError: if it is none, or nested more deeply than can be read.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def arguments_or_problem(text: str) -> dict[str, Any] | str:
     """The object in a call's argument text, or what is wrong with it."""
     try:
-        value = json.loads(text) if text.strip() else {}
+        value = parse_json(text) if text.strip() else {}
     except ValueError as error:
         return f"the arguments are not valid JSON: {error}"
     return value if isinstance(value, dict) else f"the arguments must be a JSON object, not {type(value).__name__}"

@@ -11,15 +11,16 @@ import json
 import re
 from typing import Any
 
-from harness_eval.axes.protocol.base import Reading, TextProtocol
+from harness_eval.axes.protocol.base import Reading, TextProtocol, blocks, parse_json
 from harness_eval.axes.tool import Tool, find_tool
 from harness_eval.types import Malformed, ToolCall
 
 
 def _program(text: str, fence: str) -> tuple[str, list[str]]:
     """The text without its fenced programs, and the programs."""
-    pattern = re.compile(rf"^```(?:{fence})\n(.*?)\n?^```[ \t]*$", re.DOTALL | re.MULTILINE)
-    return pattern.sub("", text).strip(), pattern.findall(text)
+    opening = re.compile(rf"^```(?:{fence})\n", re.MULTILINE)
+    found, rest = blocks(text, opening, re.compile(r"\n?^```[ \t]*$", re.MULTILINE))
+    return rest, [inner for _, inner in found]
 
 
 def _numbered(named: list[tuple[str, dict[str, Any]]]) -> tuple[ToolCall, ...]:
@@ -155,7 +156,7 @@ def _literal(program: str, position: int) -> tuple[str, int]:
 
 def _object(source: str) -> dict[str, Any]:
     try:
-        value = json.loads(source) if source else {}
+        value = parse_json(source) if source else {}
     except ValueError:
         raise ValueError("the values of a call must be one object of literals") from None
     if not isinstance(value, dict):

@@ -7,7 +7,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from harness_eval.axes.protocol.base import Reading, TextProtocol, Wire, arguments_or_problem
+from harness_eval.axes.protocol.base import (
+    Reading,
+    TextProtocol,
+    Wire,
+    arguments_or_problem,
+    blocks,
+    parse_json,
+)
 from harness_eval.axes.tool import Tool, find_tool
 from harness_eval.types import Malformed, ToolCall
 
@@ -20,7 +27,7 @@ def _typed(value: str, parameter: str, tool: Tool | None) -> Any:
     if known.get(parameter, "string") == "string":
         return value
     try:
-        return json.loads(value)
+        return parse_json(value)
     except ValueError:
         return value
 
@@ -33,12 +40,16 @@ def _unframed(value: str) -> str:
     return value.removeprefix("\n").removesuffix("\n")
 
 
-def _blocks(text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str], int], ToolCall | Malformed]) -> Reading:
-    """All matches of a pattern as calls, and the text without them."""
-    found = [read(match, number) for number, match in enumerate(pattern.finditer(text))]
-    calls = tuple(each for each in found if isinstance(each, ToolCall))
-    malformed = tuple(each for each in found if isinstance(each, Malformed))
-    return Reading(pattern.sub("", text).strip(), calls, malformed)
+def _blocks(
+    text: str, tags: tuple[str, str], read: Callable[[re.Match[str], str, int], ToolCall | Malformed]
+) -> Reading:
+    """All blocks between an opening and a closing tag (regular expressions) as calls, and the text without them."""
+    opening, closing = (re.compile(tag, re.MULTILINE) for tag in tags)
+    found, rest = blocks(text, opening, closing)
+    read_ones = [read(match, inner, number) for number, (match, inner) in enumerate(found)]
+    calls = tuple(each for each in read_ones if isinstance(each, ToolCall))
+    malformed = tuple(each for each in read_ones if isinstance(each, Malformed))
+    return Reading(rest, calls, malformed)
 
 
 def _unclosed(reading: Reading, mark: str, whole: str) -> Reading:
@@ -92,6 +103,8 @@ class JsonText(TextProtocol):
 def _object_at(text: str, start: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, start)
+    except RecursionError:
+        return None, len(text)
     except ValueError:
         return None, start + 1
 
@@ -117,16 +130,16 @@ class XmlJson(TextProtocol):
         """Every pair of tags."""
         del tools
 
-        def one(match: re.Match[str], number: int) -> ToolCall | Malformed:
-            value = arguments_or_problem(match.group(1))
+        def one(match: re.Match[str], inner: str, number: int) -> ToolCall | Malformed:
+            value = arguments_or_problem(inner)
             if isinstance(value, dict) and isinstance(value.get("name"), str):
                 arguments = value.get("arguments", {})
                 if isinstance(arguments, dict):
                     return ToolCall(f"call_{number}", value["name"], arguments)
             reason = value if isinstance(value, str) else "the object needs a name and an object of arguments"
-            return Malformed(f"call_{number}", "", match.group(0), reason)
+            return Malformed(f"call_{number}", "", f"{match.group(0)}{inner}</tool_call>", reason)
 
-        reading = _blocks(text, re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL), one)
+        reading = _blocks(text, ("<tool_call>", "</tool_call>"), one)
         return _unclosed(reading, "<tool_call>", "end it with </tool_call>")
 
 
@@ -146,20 +159,19 @@ class XmlFunction(TextProtocol):
 
     def carries(self, call: ToolCall) -> bool:
         """Not a value with this markup in it."""
-        return not any(mark in _plain(v) for v in call.arguments.values() for mark in ("</parameter>", "</function>"))
+        return not any(mark in _plain(v) for v in call.arguments.values() for mark in ("parameter", "/function>"))
 
     def read(self, text: str, tools: tuple[Tool, ...]) -> Reading:
         """Every function block; parameters that are not text are read as JSON."""
-        parameter = re.compile(r"<parameter=([^>\s]+)>(.*?)</parameter>(?=\s*(?:<parameter=|$))", re.DOTALL)
 
-        def one(match: re.Match[str], number: int) -> ToolCall | Malformed:
+        def one(match: re.Match[str], inner: str, number: int) -> ToolCall | Malformed:
             tool = find_tool(tools, match.group(1))
-            values = {
-                key: _typed(_unframed(value), key, tool) for key, value in parameter.findall(match.group(2).strip())
-            }
+            _, *parts = re.split(r"<parameter=([^>\s]{1,200})>", inner)
+            named = zip(parts[::2], (part.rpartition("</parameter>")[0] for part in parts[1::2]), strict=True)
+            values = {key: _typed(_unframed(value), key, tool) for key, value in named}
             return ToolCall(f"call_{number}", match.group(1), values)
 
-        reading = _blocks(text, re.compile(r"<function=([^>\s]+)>(.*?)</function>", re.DOTALL), one)
+        reading = _blocks(text, (r"<function=([^>\s]{1,200})>", "</function>"), one)
         return _unclosed(reading, "<function=", "end it with </function>")
 
 
@@ -192,22 +204,22 @@ class Dsml(TextProtocol):
     def read(self, text: str, tools: tuple[Tool, ...]) -> Reading:
         """Every invoke; the outer tags only frame them."""
         del tools
-        parameter = re.compile(
-            r'<｜DSML｜parameter name="([^"]+)"(?: string="(true|false)")?>(.*?)</｜DSML｜parameter>', re.DOTALL
-        )
+        opening = re.compile(r'<｜DSML｜parameter name="([^"]{1,200})"(?: string="(true|false)")?>')
+        closing = re.compile("</｜DSML｜parameter>")
 
-        def one(match: re.Match[str], number: int) -> ToolCall | Malformed:
+        def one(match: re.Match[str], inner: str, number: int) -> ToolCall | Malformed:
             values: dict[str, Any] = {}
-            for key, is_text, value in parameter.findall(match.group(2)):
+            for start, value in blocks(inner, opening, closing)[0]:
                 try:
-                    values[key] = json.loads(value) if is_text == "false" else value
+                    values[start.group(1)] = parse_json(value) if start.group(2) == "false" else value
                 except ValueError:
-                    return Malformed(f"call_{number}", match.group(1), match.group(0), f"{key} is not valid JSON")
+                    reason = f"{start.group(1)} is not valid JSON"
+                    return Malformed(f"call_{number}", match.group(1), f"{match.group(0)}{inner}", reason)
             return ToolCall(f"call_{number}", match.group(1), values)
 
         bare = re.sub(r"\n?</?｜DSML｜function_calls>\n?", "\n", text)
-        invoke = re.compile(r'<｜DSML｜invoke name="([^"]+)">(.*?)</｜DSML｜invoke>', re.DOTALL)
-        return _unclosed(_blocks(bare, invoke, one), "<｜DSML｜invoke", "end it with </｜DSML｜invoke>")
+        reading = _blocks(bare, (r'<｜DSML｜invoke name="([^"]{1,200})">', "</｜DSML｜invoke>"), one)
+        return _unclosed(reading, "<｜DSML｜invoke", "end it with </｜DSML｜invoke>")
 
 
 class FencedBash(TextProtocol):
@@ -236,8 +248,8 @@ class FencedBash(TextProtocol):
     def read(self, text: str, tools: tuple[Tool, ...]) -> Reading:
         """The one block; two or more are refused, so that no command runs unseen."""
         name, key = shell_of(tools)
-        pattern = re.compile(r"^```(?:bash|sh|shell)\n(.*?)\n?^```[ \t]*$", re.DOTALL | re.MULTILINE)
-        reading = _blocks(text, pattern, lambda match, number: ToolCall(f"call_{number}", name, {key: match.group(1)}))
+        tags = (r"^```(?:bash|sh|shell)\n", r"\n?^```[ \t]*$")
+        reading = _blocks(text, tags, lambda _, inner, number: ToolCall(f"call_{number}", name, {key: inner}))
         if len(reading.calls) > 1:
             raw = "\n".join(self.write(call, tools) for call in reading.calls)
             return Reading(reading.text, (), (Malformed("", name, raw, "a reply must hold exactly one block"),))
