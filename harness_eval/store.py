@@ -20,7 +20,7 @@ from pathlib import Path
 
 from harness_eval import recording
 from harness_eval.errors import ConfigError
-from harness_eval.types import Json, Result, Trajectory, TrialKey
+from harness_eval.types import Json, Result, Trajectory, TrialKey, Usage
 
 STUDY, RESULTS, TRAJECTORIES, LOCK = "study.json", "results.jsonl", "trajectories", ".lock"
 
@@ -62,15 +62,29 @@ def row_of(result: Result) -> Row:
 
 
 def rows(folder: Path) -> Iterator[Row]:
-    """Every readable line of results.jsonl in the order it was appended, one in memory at a time."""
+    """Every sound line of results.jsonl in the order it was appended, one in memory at a time.
+
+    A line that is torn, or that no run could have written, does not count: its trial is owed again.
+    """
     path = folder / RESULTS
-    if not path.exists():
+    if not path.is_file():
         return
     with path.open("rb") as lines:
         for line in lines:
             row = recording.load_or_none(line)
-            if isinstance(row, dict) and {"task", "harness", "endpoint", "repeat"} <= row.keys():
+            if isinstance(row, dict) and _sound(row):
                 yield row
+
+
+def _sound(row: Row) -> bool:
+    """Whether a line has what every reader relies on."""
+    failure, usage = row.get("failure"), row.get("usage")
+    texts = [row.get(key) for key in ("task", "harness", "endpoint")]
+    numbers = [row.get("repeat"), row.get("seconds"), row.get("score") or 0.0, row.get("cost") or 0.0]
+    if failure is not None:
+        texts += [failure.get("owner"), failure.get("message")] if isinstance(failure, dict) else [None]
+    numbers += [usage.get(name) for name in Usage.__slots__] if isinstance(usage, dict) else [None]
+    return all(isinstance(each, str) for each in texts) and all(type(each) in (int, float) for each in numbers)
 
 
 def latest(folder: Path) -> Iterator[Row]:

@@ -262,3 +262,22 @@ def test_reading_many_lines_does_not_hold_them(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert count == 30_000
     assert peak < path.stat().st_size / 2
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"task": ["a"]},
+        {"repeat": "0"},
+        {"failure": "lost"},
+        {"failure": {}},
+        {"usage": None},
+        {"seconds": "1"},
+        {"score": "x"},
+    ],
+)
+def test_a_line_that_no_run_could_have_written_does_not_count(tmp_path: Path, spoiled: dict[str, object]) -> None:
+    write(tmp_path, JUDGED)
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **spoiled}) + "\n")
+    assert list(store.rows(tmp_path)) == []

@@ -76,6 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a file that is a folder, a full disk, a place that may not be read
+        print(f"error: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(2)
     finally:
         _flush()
 
