@@ -13,7 +13,7 @@ from harness_eval.axes.faults import Refusal
 from harness_eval.axes.stopping import Stop
 from harness_eval.axes.tool import Outcome, find_problem, find_tool
 from harness_eval.endpoints.base import Endpoint
-from harness_eval.errors import BoundaryFailure, ContextOverflow, boundary
+from harness_eval.errors import BoundaryFailure, ContextOverflow, EndpointFailure, boundary
 from harness_eval.harness import Harness, well_formed
 from harness_eval.sandboxes.base import Sandbox
 from harness_eval.types import (
@@ -29,6 +29,8 @@ from harness_eval.types import (
     View,
     estimate_tokens,
 )
+
+_MUCH_SLOWER = 2.0  # times the slowest reply before: beyond that a wait is the endpoint's, and no sign of the model
 
 
 async def run_agent(
@@ -52,11 +54,11 @@ async def run_agent(
     try:
         with boundary("harness"), anyio.move_on_after(limits.seconds) as scope:
             await agent.work()
+        if scope.cancelled_caught:
+            agent.out_of_time()
     except BoundaryFailure as failure:
         failure.record = agent.record
         raise
-    if scope.cancelled_caught:
-        agent.stop(StopReason.TIME)
     return agent.record
 
 
@@ -71,10 +73,19 @@ class _Agent:
     calls: int = 0
     carried_out: int = 0
     bad_turns: int = 0
+    asked_at: float | None = None
+    slowest: float = 0.0
     labels: list[str] = field(default_factory=list)
 
     def stop(self, reason: StopReason) -> None:
         self.record = Trajectory(self.record.system, self.record.prompt, self.record.events, reason)
+
+    def out_of_time(self) -> None:
+        """The model's own doing, unless the clock ran out on an endpoint that was not answering as it had before."""
+        waited = 0.0 if self.asked_at is None else time.monotonic() - self.asked_at
+        if waited > _MUCH_SLOWER * self.slowest:
+            raise EndpointFailure(f"no reply within {waited:.0f} s, when the trial's time was over")
+        self.stop(StopReason.TIME)
 
     async def work(self) -> None:
         try:
@@ -127,8 +138,12 @@ class _Agent:
     async def ask(self, view: View) -> tuple[Reply, str]:
         request = self.harness.encode(view)
         digest = request.digest
+        self.asked_at = time.monotonic()
         with boundary("endpoint"):
-            return await self.endpoint.complete(dataclasses.replace(request, seed=self.seed)), digest
+            reply = await self.endpoint.complete(dataclasses.replace(request, seed=self.seed))
+        self.slowest = max(self.slowest, time.monotonic() - self.asked_at)
+        self.asked_at = None
+        return reply, digest
 
     async def compact(self) -> None:
         context = self.harness.context

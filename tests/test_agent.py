@@ -301,3 +301,18 @@ async def test_a_step_keeps_the_reply_as_it_came(box: Sandbox) -> None:
     raw = Reply("", None, (RawCall("c", "bash", '{"command":   "true"}'),))
     record = await play(box, Script(harness_with(), raw))
     assert record.steps[0].reply == raw
+
+
+class Hanging(Script):
+    """Says its lines, and then never answers again."""
+
+    async def complete(self, request: Request) -> Reply:
+        if not self.lines:
+            await anyio.sleep_forever()
+        return await super().complete(request)
+
+
+@pytest.mark.parametrize("lines", [[], [Action("", None, (ToolCall("c", "bash", {"command": "true"}),))]])
+async def test_a_hanging_endpoint_is_a_failure_of_the_endpoint_and_no_result(box: Sandbox, lines: list[Line]) -> None:
+    with pytest.raises(EndpointFailure, match="no reply within"):
+        await play(box, Hanging(harness_with(), *lines), seconds=2)

@@ -97,3 +97,9 @@ def test_native_tools_travel_in_the_request_and_others_in_the_prompt() -> None:
     assert "str_replace_editor" in text.system
     assert native.encode(NOTHING).tools
     assert not text.encode(NOTHING).tools
+
+
+@pytest.mark.parametrize("value", [None, True, 3])
+def test_a_level_that_is_no_name_is_refused_in_one_line(value: object) -> None:
+    with pytest.raises(ConfigError, match="errors: a level's name or a mapping is wanted"):
+        make_harness({"name": "x", "errors": value}, "x.yaml")

@@ -7,6 +7,7 @@ The sockets below are what every axis may use; an axis class adds the few that o
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from inspect import isabstract
 from typing import Any, ClassVar
 
@@ -123,6 +124,8 @@ def make_level(axis: str, spec: str | dict[str, Any] | Level, where: str = "") -
     """
     if isinstance(spec, Level):
         return spec
+    if not isinstance(spec, str | Mapping):
+        raise ConfigError(f"{f'{where}: ' if where else ''}{axis}: a level's name or a mapping is wanted, not {spec!r}")
     data = {"level": spec} if isinstance(spec, str) else dict(spec)
     name = data.pop("level", None)
     known = levels(axis)
