@@ -16,6 +16,10 @@ from harness_eval.axes.tool import Outcome
 Arguments = Mapping[str, Any]
 
 
+def _seconds(milliseconds: float) -> float:
+    return milliseconds / 1000 if abs(milliseconds) < 1e12 else 0.0
+
+
 async def shell(desk: Desk, arguments: Arguments) -> Outcome:
     """Roles: command (text or argument list), seconds or milliseconds (time limit), directory."""
     command = arguments.get("command", "")
@@ -23,8 +27,10 @@ async def shell(desk: Desk, arguments: Arguments) -> Outcome:
         command = shlex.join(str(word) for word in command)
     if arguments.get("directory"):
         command = f"cd {shlex.quote(str(arguments['directory']))} && {{ {command}\n}}"
-    seconds = arguments.get("seconds") or (arguments.get("milliseconds") or 0) / 1000
-    done = await desk.run(command, timeout=float(seconds) or None)
+    asked = arguments.get("seconds") or 0, _seconds(arguments.get("milliseconds") or 0)
+    # Zero, negative and enormous limits mean none of the model's own: the harness's holds in any case.
+    seconds = next((float(each) for each in asked if 0 < each < desk.command_timeout), None)
+    done = await desk.run(command, timeout=seconds)
     text = done.output.rstrip("\n")
     if done.timed_out:
         return Outcome(f"{text}\n[timed out; everything the command started was ended]".lstrip("\n"), failed=True)
@@ -37,7 +43,7 @@ async def shells(desk: Desk, arguments: Arguments) -> Outcome:
     """Roles: commands (a list of commands, or of objects that hold one under `keystrokes` or `command`), in order."""
     outcomes = []
     for entry in arguments.get("commands", ()):
-        command = entry.get("keystrokes", entry.get("command", "")) if isinstance(entry, dict) else str(entry)
+        command = str(entry.get("keystrokes", entry.get("command", "")) if isinstance(entry, dict) else entry)
         outcomes.append(await shell(desk, {"command": command}))
     return Outcome("\n".join(o.text for o in outcomes) or "[no output]", failed=any(o.failed for o in outcomes))
 

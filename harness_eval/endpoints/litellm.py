@@ -85,7 +85,10 @@ class LiteLLMEndpoint(Endpoint):
         except openai.APIError as error:
             problem = self._problem(error)
         else:
-            return judged(assembler, self.name, self._clean)
+            reply = judged(assembler, self.name, self._clean)
+            if not (reply.text or reply.thinking or reply.calls or reply.usage.total):
+                raise Transient(f"{self.name}: a success that holds nothing")
+            return reply
         # Raised out here: the exceptions of litellm hold what the server said, and it may have repeated the key.
         raise problem
 

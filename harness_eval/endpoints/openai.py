@@ -115,6 +115,8 @@ class OpenAIEndpoint(Endpoint):
         reader.close()
         if reader.truncated and reader.assembler.error is None:
             raise Transient(f"{self.name}: the stream ended without finish reason and without end marker")
+        if reader.bad_frames:
+            raise Transient(f"{self.name}: {reader.bad_frames} unreadable frames in the stream")
         if reader.unread:
             said = self._clean(reader.unread.decode(errors="replace"))
             raise Transient(f"{self.name}: a success that is no JSON: {said[:200]}")

@@ -139,7 +139,8 @@ def batches(source: Path, target: str) -> Iterator[list[bytes]]:
 class SupervisedBox(Sandbox):
     """A box behind a channel. Requests queue up: a box does one thing at a time, as a shell does."""
 
-    def __init__(self, channel: Channel, workdir: str, root: str = "") -> None:
+    def __init__(self, channel: Channel, workdir: str, root: str = "", env: Mapping[str, str] | None = None) -> None:
+        self._env = dict(env or {})  # the task's own variables: for commands alone, never for what starts the box
         self.workdir = root + workdir
         self.root = root
         self._channel = channel
@@ -165,7 +166,7 @@ class SupervisedBox(Sandbox):
         env: Mapping[str, str] | None = None,
     ) -> Executed:
         """Run `command` with bash; see `Sandbox.run`. Cancelling kills what it started; the box stays usable."""
-        pairs = [_encode(f"{name}={value}") for name, value in (env or {}).items()]
+        pairs = [_encode(f"{name}={value}") for name, value in {**self._env, **(env or {})}.items()]
         async with self._lock:
             await self._send(b"run", _encode(command), self._locate(cwd or self.workdir), str(timeout).encode(), *pairs)
             try:

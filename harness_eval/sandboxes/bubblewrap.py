@@ -79,9 +79,9 @@ class BubblewrapProvider(SandboxProvider):
     async def open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         """A fresh box; see `SandboxProvider.open`."""
         require_no_image(spec, self.name)
-        env = clean_environment(HOME, spec.env)
+        env = clean_environment(HOME, {})
         async with self._group(spec) as group, launched(self._arguments(spec), env, "/") as (channel, process):
-            box = SupervisedBox(channel, spec.workdir)
+            box = SupervisedBox(channel, spec.workdir, env=spec.env)
             await box.start()
             if group:
                 _enter(group, process.pid)
@@ -122,7 +122,7 @@ class BubblewrapProvider(SandboxProvider):
             *("--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "box"),
             *(("--share-net",) if spec.limits.network else ()),
             *_file_system(spec),
-            *inside.command_line(python, **limits),
+            *inside.command_line(python, hide=1, **limits),
         ]
 
 

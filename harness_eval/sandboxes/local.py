@@ -51,12 +51,12 @@ class LocalProvider(SandboxProvider):
             self._swept = True
             await to_thread.run_sync(sweep)
         root = _make_root(spec)
-        env = clean_environment(str(root / "home"), {"TMPDIR": str(root / "tmp"), **spec.env})
-        program = inside.command_line(sys.executable, adopt=1)
+        env = clean_environment(str(root / "home"), {"TMPDIR": str(root / "tmp")})
+        program = inside.command_line(sys.executable, adopt=1, hide=1)
         process: subprocess.Popen[bytes] | None = None
         try:
             async with launched(program, env, f"{root}{spec.workdir}") as (channel, process):
-                box = SupervisedBox(channel, spec.workdir, str(root))
+                box = SupervisedBox(channel, spec.workdir, str(root), spec.env)
                 await box.start()
                 await prepare(box, spec)
                 yield box
