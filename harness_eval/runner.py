@@ -149,11 +149,13 @@ class Runner:
     async def _attempt(self, trial: Trial, lane: Lane) -> Result:
         attempt = 1
         result = await run_trial(trial, lane.endpoint, self.provider)
+        usage = result.usage
         while attempt <= self.retries and _may_pass(result):
             attempt += 1
             result = await run_trial(trial, lane.endpoint, self.provider)
-        cost = lane.cost(result.usage) if result.trajectory else None
-        return replace(result, cost=cost, extra={**result.extra, "attempt": trial.earlier + attempt})
+            usage += result.usage  # lost attempts were paid for too
+        cost = lane.cost(usage) if result.trajectory else None
+        return replace(result, usage=usage, cost=cost, extra={**result.extra, "attempt": trial.earlier + attempt})
 
     async def _keep(self, result: Result) -> None:
         self.spending.add(result)

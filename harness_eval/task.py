@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness_eval.bundled import folder as bundled_folder
-from harness_eval.errors import ConfigError, SandboxFailure, TaskFailure, nearest, redact
+from harness_eval.errors import ConfigError, TaskFailure, nearest, redact
 from harness_eval.sandboxes.base import BoxSpec, Executed, Sandbox, SandboxProvider
 from harness_eval.task_toml import TaskToml, box_spec, expand, read_task_toml, unsupported
 from harness_eval.types import Json, Verdict
@@ -161,11 +161,13 @@ async def verify(task: Task, sandbox: Sandbox) -> Verdict:
     """
     logs, tests = f"{sandbox.root}/logs/verifier", f"{sandbox.root}/tests"
     # What the agent may have put there must neither be taken for a reward nor run beside the tests.
-    stale = f"rm -rf {shlex.quote(logs)}/* && mkdir -p {shlex.quote(logs)} && rm -rf {shlex.quote(tests)}/*"
-    prepared = await sandbox.run(stale)
-    if prepared.exit_code != 0:
-        raise SandboxFailure(f"the verifier's folders cannot be made: {_tail(prepared.output)}")
-    await sandbox.upload(task.folder / "tests", "/tests")
+    try:
+        prepared = await sandbox.run(_fresh_folders(sandbox.workdir, logs, tests), cwd=sandbox.root or "/")
+        if prepared.exit_code != 0:
+            return Verdict(0.0, f"what the agent left behind cannot be judged: {_tail(prepared.output)}")
+        await sandbox.upload(task.folder / "tests", "/tests")
+    except OSError as error:  # a full disk, say: the proof has shown that it can be done in an untouched box
+        return Verdict(0.0, f"what the agent left behind cannot be judged: {error.strerror or error}")
     ran = await sandbox.run(
         f"bash {shlex.quote(tests)}/test.sh",
         timeout=task.verifier_timeout,
@@ -178,6 +180,20 @@ async def verify(task: Task, sandbox: Sandbox) -> Verdict:
         return Verdict(await _score(sandbox, logs), output)
     except ValueError as error:
         raise TaskFailure(f"{task.name}: {error}; {_said(output)}") from error
+
+
+def _fresh_folders(workdir: str, logs: str, tests: str) -> str:
+    """A command that empties the verifier's folders and gives access to the working directory back.
+
+    The folders themselves are removed, links and hidden files included, where the box's user may; else what is in them.
+    """
+    lines = [f"chmod u+rwx {shlex.quote(workdir)} 2>/dev/null; true"]
+    for folder in (logs, tests):
+        name = shlex.quote(folder)
+        lines.append(f"[ -L {name} ] && rm -f {name}; [ -d {name} ] && chmod -R u+rwX {name} 2>/dev/null; true")
+        lines.append(f"[ ! -e {name} ] || [ -d {name} ] || rm -f {name}")
+        lines += [f"mkdir -p {name}", f"find {name} -mindepth 1 -delete"]
+    return "set -e\n" + "\n".join(lines)
 
 
 async def _score(sandbox: Sandbox, logs: str) -> float:

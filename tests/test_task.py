@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness_eval.bundled import folder as bundled_folder
-from harness_eval.errors import SandboxFailure, TaskFailure
+from harness_eval.errors import TaskFailure
 from harness_eval.reference.plan import load_plan
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.sandboxes.bubblewrap import BubblewrapProvider
@@ -149,12 +149,28 @@ async def test_the_verdict_holds_the_tail_of_the_output_without_credentials(
     assert len(detail) <= 2100
 
 
-async def test_a_box_without_a_place_for_the_reward_is_a_failure_of_the_sandbox(tmp_path: Path) -> None:
-    task = load_task(make_folder(tmp_path, writes("reward.txt", "1")))
-    async with LocalProvider().open(task.spec) as box:
-        await box.run(f"rm -rf '{box.root}/logs'; touch '{box.root}/logs'")
-        with pytest.raises(SandboxFailure, match="cannot be made"):
-            await verify(task, box)
+@EVERY_SANDBOX
+@pytest.mark.parametrize(
+    ("broken", "score"),
+    [
+        ("chmod 000 .", 1.0),
+        ("rm -rf {root}/logs/verifier; touch {root}/logs/verifier", 1.0),
+        ("mkdir -p {root}/tests/a && chmod 000 {root}/tests/a", 1.0),
+        ("rm -rf {root}/tests; ln -s {root}/app {root}/tests", 1.0),
+        ("chmod 555 {root}/logs/verifier", 1.0),
+        ("rm -rf {root}/logs && touch {root}/logs", 0.0),
+    ],
+)
+async def test_what_the_agent_did_to_the_verifiers_places_is_a_result(
+    tmp_path: Path, provider: SandboxProvider, broken: str, score: float
+) -> None:
+    task = load_task(make_folder(tmp_path, SOLVED_BY_ANSWER))
+    async with provider.open(task.spec) as box:
+        await box.run("touch answer")
+        await box.run(broken.format(root=box.root))
+        if score == 0.0 and (await box.run(f"test -d {box.root}/logs")).exit_code == 0:
+            pytest.skip("here the place cannot be removed")
+        assert (await verify(task, box)).score == score
 
 
 async def test_a_task_is_proven_by_failing_untouched_and_passing_when_solved(tmp_path: Path) -> None:

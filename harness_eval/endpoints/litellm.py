@@ -11,7 +11,7 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.body import request_body
 from harness_eval.endpoints.concurrency import AdaptiveLimit
 from harness_eval.endpoints.config import EndpointConfig, credentials
-from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged
+from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged, without_secrets
 from harness_eval.endpoints.reply import ReplyAssembler
 from harness_eval.endpoints.retries import RetryPolicy, Transient, retried
 from harness_eval.errors import HarnessFailure
@@ -88,7 +88,7 @@ class LiteLLMEndpoint(Endpoint):
             reply = judged(assembler, self.name, self._clean)
             if not (reply.text or reply.thinking or reply.calls or reply.usage.total):
                 raise Transient(f"{self.name}: a success that holds nothing")
-            return reply
+            return without_secrets(reply, [self._key or "", *self._headers.values()])
         # Raised out here: the exceptions of litellm hold what the server said, and it may have repeated the key.
         raise problem
 

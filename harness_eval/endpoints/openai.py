@@ -14,7 +14,7 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.body import request_body
 from harness_eval.endpoints.concurrency import AdaptiveLimit
 from harness_eval.endpoints.config import EndpointConfig, credentials
-from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged
+from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged, without_secrets
 from harness_eval.endpoints.retries import RetryPolicy, Transient, retried
 from harness_eval.endpoints.stream import BodyReader
 from harness_eval.types import Reply, Request
@@ -71,7 +71,8 @@ class OpenAIEndpoint(Endpoint):
         self._reached = True
         try:
             reader = await self._read(response)
-            return judged(reader.assembler, self.name, self._clean)
+            reply = judged(reader.assembler, self.name, self._clean)
+            return without_secrets(reply, [self._key or "", *self._headers.values()])
         finally:
             await response.aclose()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import orjson
@@ -19,7 +20,7 @@ from harness_eval.errors import (
     HarnessFailure,
     redact,
 )
-from harness_eval.types import Json, Reply
+from harness_eval.types import Json, RawCall, Reply
 
 _LONGEST = 300
 _DOWN = {
@@ -121,6 +122,20 @@ def cleaner(key: str | None, headers: Mapping[str, str]) -> Callable[[str], str]
         return redact(text)
 
     return clean
+
+
+def without_secrets(reply: Reply, secrets: Iterable[str]) -> Reply:
+    """The reply, should it repeat the key or a header's value, without them: it is recorded and shown."""
+    for secret in secrets:
+        if len(secret) >= 8 and secret in f"{reply.text}{reply.thinking}{reply.calls}":
+            calls = tuple(
+                RawCall(*(part.replace(secret, "[redacted]") for part in (call.id, call.name, call.arguments)))
+                for call in reply.calls
+            )
+            thinking = reply.thinking.replace(secret, "[redacted]") if reply.thinking else reply.thinking
+            text = reply.text.replace(secret, "[redacted]")
+            reply = dataclasses.replace(reply, text=text, thinking=thinking, calls=calls)
+    return reply
 
 
 def _message(body: bytes) -> str:

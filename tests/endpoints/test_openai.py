@@ -353,3 +353,13 @@ def _whole_chain(error: BaseException | None) -> list[str]:
         texts += [repr(error), "".join(traceback.format_exception(error))]
         error = error.__cause__ or error.__context__
     return texts
+
+
+async def test_a_key_that_a_reply_repeats_is_not_recorded(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", SECRET)
+    said = call(0, id="c", name="bash", arguments=f'{{"command": "{SECRET}"}}')
+    chunks = (chunk({"content": f"key {SECRET}", "reasoning_content": SECRET}), chunk({"tool_calls": [said]}))
+    endpoint, _ = await connect(stream(*chunks, chunk({}, "tool_calls")), api_key_env="TEST_KEY")
+    reply = await endpoint.complete(ASK)
+    assert SECRET not in repr(reply)
+    assert reply.text == "key [redacted]"

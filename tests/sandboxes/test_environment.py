@@ -86,3 +86,14 @@ async def test_a_dockerfile_for_any_base_needs_no_docker_and_another_does(tmp_pa
     with pytest.raises(TaskFailure, match="use the docker sandbox"):
         async with provider("local").open(BoxSpec("bound", environment=environment)):
             pytest.fail("it opened")
+
+
+@pytest.mark.parametrize("boxes", [k for k in KINDS if "docker" not in str(k)], indirect=True, scope="module")
+async def test_a_tasks_variables_reach_its_commands_and_nothing_that_starts_the_box(
+    boxes: SandboxProvider, tmp_path: Path
+) -> None:
+    spec = BoxSpec(
+        "variables", env={"PATH": "/nowhere:/usr/bin:/bin", "LD_PRELOAD": f"{tmp_path}/none.so", "LEVEL": "7"}
+    )
+    async with boxes.open(spec) as box:
+        assert (await box.run("echo $LEVEL $PATH")).output.splitlines()[-1] == "7 /nowhere:/usr/bin:/bin"

@@ -136,3 +136,16 @@ async def test_processor_time_is_shared_out(boxes: SandboxProvider, tight: Sandb
         pytest.skip("no control group can be made here")
     burn = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nprint(time.process_time())"
     assert float((await tight.run(f'python3 -c "{burn}"')).output) < 0.8
+
+
+_STEAL = """
+import ctypes, os
+get = ctypes.CDLL(None, use_errno=True).syscall
+handle = get(434, 1, 0)
+print('taken' if handle >= 0 and get(438, handle, 1, 0) >= 0 else 'refused')
+"""
+
+
+async def test_the_connection_of_the_supervisor_cannot_be_taken_from_inside(box: Sandbox) -> None:
+    await box.write("steal.py", _STEAL.encode())
+    assert (await box.run("python3 steal.py")).output == "refused\n"
