@@ -57,6 +57,9 @@ CANONICAL: dict[str, str] = {
 """The level that each axis has unless a harness says otherwise."""
 
 
+_TOO_DEEP = "the call is nested too deeply"
+
+
 class Harness(BaseModel):
     """One level on each axis, with a name, a version, and a word on what it stands for.
 
@@ -175,6 +178,13 @@ class Harness(BaseModel):
 
     def decode(self, reply: Reply) -> Action:
         """The action that a reply means, without halves of characters, which no later request could carry."""
+        try:
+            return self._decoded(reply)
+        except (RecursionError, MemoryError):  # nesting beyond what can be read: for the model to hear of
+            bad = [Malformed(c.id, c.name, "", _TOO_DEEP) for c in reply.calls] or [Malformed("", "", "", _TOO_DEEP)]
+            return Action("", reply.thinking, (), tuple(bad))
+
+    def _decoded(self, reply: Reply) -> Action:
         action = self.protocol.decode(reply, self.tools)
         calls = tuple(ToolCall(c.id, well_formed(c.name), well_formed(dict(c.arguments))) for c in action.calls)
         malformed = tuple(

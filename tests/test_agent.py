@@ -290,6 +290,20 @@ async def test_half_a_character_from_the_model_breaks_nothing(box: Sandbox) -> N
     assert record.steps[0].action.text == "?"
 
 
+async def test_arguments_nested_beyond_reading_are_a_mistake_of_the_model(box: Sandbox) -> None:
+    deep = '{"a": ' * 700 + "1" + "}" * 700
+    record = await play(box, Script(harness_with(), Reply("", None, (RawCall("c", "bash", f'{{"command": {deep}}}'),))))
+    assert record.stop is StopReason.FINISHED
+    assert "nested too deeply" in record.steps[0].observations[0].shown
+
+
+async def test_a_time_limit_of_the_models_that_makes_no_sense_is_ignored(box: Sandbox) -> None:
+    harness = harness_with(toolset="path-old-text")
+    odd = [Action("", None, (ToolCall("c", "bash", {"command": "echo hi", "timeout": n}),)) for n in (-5, 10**400)]
+    record = await play(box, Script(harness, *odd))
+    assert [step.observations[0].shown for step in record.steps[:2]] == ["hi", "hi"]
+
+
 async def test_a_lost_trial_keeps_what_had_happened(box: Sandbox) -> None:
     with pytest.raises(EndpointFailure) as caught:
         await play(box, Script(harness_with(), run("echo hi"), EndpointFailure("gone")))
