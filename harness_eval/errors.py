@@ -40,7 +40,9 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 
 
 class HarnessEvalError(Exception):
-    """Base of all errors that this package raises on purpose."""
+    """Base of all errors that this package raises on purpose; `label` names what happened, or is ""."""
+
+    label: str = ""
 
 
 class ConfigError(HarnessEvalError):

@@ -101,15 +101,17 @@ def resolve(config: StudyConfig) -> Study:
 
 
 def _planted(config: StudyConfig) -> list[str]:
-    couplings = config.reference.couplings if config.reference is not None else {}
-    told = ", ".join(f"{name} {strength:g}" for name, strength in sorted(couplings.items()))
-    return [f"planted in the scripted agent on purpose: {told}"] if told else []
+    given = config.reference
+    planted = {**given.couplings, **given.faults} if given is not None else {}
+    told = ", ".join(f"{name} {strength:g}" for name, strength in sorted(planted.items()))
+    return [f"planted in the reference endpoint on purpose: {told}"] if told else []
 
 
 def _served(config: StudyConfig, tasks: Sequence[Task]) -> ReferenceConfig | None:
     if config.reference is None:
         return None
-    served = ReferenceConfig(tuple(task.folder for task in tasks), config.reference.couplings, config.seed)
+    given = config.reference
+    served = ReferenceConfig(tuple(task.folder for task in tasks), given.couplings, given.faults, config.seed)
     served.player()  # whatever is wrong with couplings or plans is said here
     return served
 
@@ -166,6 +168,7 @@ def record(study: Study) -> dict[str, Json]:
         "unsupported": [{"harness": harness, "reason": reason} for harness, reason in study.plan.impossible],
         "notes": list(study.notes),
         "sandbox": study.provider.name,
+        "recovery": config.recovery,
         "limits": asdict(config.limits),
     }
 
@@ -207,7 +210,6 @@ def _endpoint_records(config: StudyConfig) -> list[dict[str, Json]]:
     tuning = {"timeout_seconds", "retries", "backoff_seconds", "concurrency"}  # how it is asked, not what answers
     records = [endpoint.model_dump(mode="json", exclude=tuning) for endpoint in config.endpoints]
     if config.reference is not None:
-        couplings = dict(config.reference.couplings)
-        embedded = {"name": REFERENCE, "model": MODEL, "base_url": "embedded", "scripted": True}
-        records.append({**embedded, "couplings": couplings})
+        planted = config.reference.model_dump(mode="json")
+        records.append({"name": REFERENCE, "model": MODEL, "base_url": "embedded", "scripted": True, **planted})
     return records

@@ -35,9 +35,13 @@ class _Section(BaseModel):
 
 
 class EmbeddedConfig(_Section):
-    """The embedded reference endpoint, a scripted agent and no language model. `couplings`: strength 0..1 by name."""
+    """The embedded reference endpoint, a scripted agent and no language model.
+
+    `couplings` and `faults` (misbehaviour of the server itself) are strengths 0..1 by name.
+    """
 
     couplings: dict[str, float] = {}
+    faults: dict[str, float] = {}
 
 
 class TasksConfig(_Section):
@@ -73,6 +77,8 @@ class StudyConfig(_Section):
 
     `concurrency` overrides each endpoint's own. Above `lost_limit`, the share of lost trials, a run is incomplete.
     `allow_local` admits the local sandbox, which protects from nothing, for an endpoint that is a real model.
+    `probe` asks each endpoint a few things first. `recovery` is where a call that leaked as text is looked for when the
+    trial has ended on it: the second reading, reported beside the strict one, goes on from there.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
@@ -91,6 +97,8 @@ class StudyConfig(_Section):
     concurrency: PositiveInt | None = None
     lost_limit: NonNegativeFloat = Field(default=0.1, le=1.0)
     allow_local: bool = False
+    probe: bool = True
+    recovery: Literal["off", "content", "reasoning"] = "content"
 
     @field_validator("sandbox", "design", mode="before")
     @classmethod

@@ -17,8 +17,6 @@ Json: TypeAlias = Any  # what json.loads returns; spelled out nowhere because Py
 Message: TypeAlias = dict[str, Json]
 Owner: TypeAlias = Literal["endpoint", "sandbox", "task", "harness"]
 
-OWNERS: tuple[Owner, ...] = ("endpoint", "sandbox", "task", "harness")
-
 
 def estimate_tokens(text: str) -> int:
     """Tokens of a text where no server has counted them: a quarter of its characters, rounded up."""
@@ -198,14 +196,7 @@ class Request:
         """SHA-256 over what a model would receive: everything but the seed."""
         import orjson  # lazy: slow import
 
-        body = {
-            "messages": self.messages,
-            "tools": self.tools,
-            "stop": self.stop,
-            "parallel": self.parallel,
-            "wire": self.wire,
-            "prompt": self.prompt,
-        }
+        body = {name: getattr(self, name) for name in ("messages", "tools", "stop", "parallel", "wire", "prompt")}
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -220,7 +211,10 @@ class RawCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One assembled reply. `reasoning_key` is the field its reasoning came under ("" when none came)."""
+    """One assembled reply. `reasoning_key` is the field its reasoning came under ("" when none came).
+
+    `oddities` are labels of what had to be put right in it, `faults` those of the attempts that failed before it.
+    """
 
     text: str = ""
     thinking: str | None = None
@@ -228,7 +222,8 @@ class Reply:
     finish_reason: str = ""
     usage: Usage = Usage()
     reasoning_key: str = ""
-    attempts: int = 1
+    oddities: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +241,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Why a trial has no verdict: whose boundary failed, and what it said."""
+    """Why a trial has no verdict: whose boundary failed, what it said, and its label where there is one."""
 
     owner: Owner
     message: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -282,7 +278,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one trial: a verdict, or a failure with its owner; never both, never neither."""
+    """What became of one trial: a verdict, or a failure with its owner; never both, never neither.
+
+    `recovered` is the verdict after going on from a call that leaked as text, where the trial had ended on one.
+    """
 
     key: TrialKey
     harness_id: str
@@ -294,4 +293,5 @@ class Result:
     usage: Usage = Usage()
     cost: float | None = None
     seconds: float = 0.0
+    recovered: Verdict | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)

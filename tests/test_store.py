@@ -96,7 +96,7 @@ def test_a_line_has_exactly_the_documented_keys(tmp_path: Path) -> None:
 def test_a_lost_trial_has_an_owner_and_no_score(tmp_path: Path) -> None:
     write(tmp_path, lost(KEY, attempt=3))
     row = next(store.rows(tmp_path))
-    assert row["failure"] == {"owner": "endpoint", "message": "timed out"}
+    assert row["failure"] == {"owner": "endpoint", "message": "timed out", "label": ""}
     assert (row["solved"], row["score"], row["stop"], row["cost"], row["attempt"]) == (None, None, None, None, 3)
 
 

@@ -38,6 +38,16 @@ Couplings: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--coupling", metavar="NAME=STRENGTH", help="Plant a coupling in the reference endpoint."),
 ]
+Faults: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--fault", metavar="NAME=STRENGTH", help="Let the reference endpoint misbehave on the wire."),
+]
+Probe: TypeAlias = Annotated[
+    bool | None, typer.Option("--probe/--no-probe", help="Ask each endpoint a few things first.")
+]
+Recovery: TypeAlias = Annotated[
+    str | None, typer.Option(help="Where to look for a leaked call on which a trial ended: content, reasoning or off.")
+]
 BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="An OpenAI-compatible server, such as http://host/v1.")]
 Model: TypeAlias = Annotated[str | None, typer.Option(help="The model's name at that server.")]
 ApiKeyEnv: TypeAlias = Annotated[str | None, typer.Option(help="The environment variable that holds the key.")]
@@ -84,6 +94,9 @@ PLACES = {
     "concurrency": "concurrency",
     "max_steps": "limits.steps",
     "coupling": "reference.couplings",
+    "fault": "reference.faults",
+    "probe": "probe",
+    "recovery": "recovery",
     "base_url": "endpoint.base_url",
     "model": "endpoint.model",
     "api_key_env": "endpoint.api_key_env",
@@ -98,4 +111,8 @@ def _read_design(given: str) -> dict[str, Json]:
     return {"kind": kind, **({"size": int(size)} if size else {})}
 
 
-_READ: dict[str, Callable[[Json], Json]] = {"coupling": parse_couplings, "design": _read_design}
+_READ: dict[str, Callable[[Json], Json]] = {
+    "coupling": parse_couplings,
+    "fault": parse_couplings,
+    "design": _read_design,
+}

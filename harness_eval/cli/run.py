@@ -37,6 +37,9 @@ def run(
     concurrency: options.Concurrency = None,
     max_steps: options.MaxSteps = None,
     coupling: options.Couplings = None,
+    fault: options.Faults = None,
+    probe: options.Probe = None,
+    recovery: options.Recovery = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
     profile: options.ProfileName = None,
@@ -52,6 +55,13 @@ def run(
     resolved = study.resolve(options.study_from(file, **flags))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     ended = _run(resolved, folder, retry_lost)
+    _tell(resolved, ended, as_json)
+    raise typer.Exit(ended.exit_code)
+
+
+def _tell(resolved: Study, ended: Ended, as_json: bool) -> None:
+    """Write the report where there is something to report, and say how the run ended."""
+    folder = ended.folder
     data = report.write(folder) if ended.judged and not ended.outcome.interrupted else None
     if as_json:
         print_json(_summary(ended, data))
@@ -60,7 +70,6 @@ def run(
     if data is not None:
         say(f"report: {folder / 'report.html'} (also report.md and report.json)")
     _say_how_it_ended(resolved, ended)
-    raise typer.Exit(ended.exit_code)
 
 
 def _run(resolved: Study, folder: Path, retry_lost: bool) -> Ended:

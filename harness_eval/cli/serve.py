@@ -7,7 +7,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from harness_eval.cli.options import Couplings
+from harness_eval.cli.options import Couplings, Faults
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.reference.process import foreground, parse_couplings
 from harness_eval.reference.server import ReferenceConfig
@@ -22,12 +22,14 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 0,
     coupling: Couplings = None,
+    fault: Faults = None,
     seed: Annotated[int, typer.Option(help="Seed of the agent, for requests that bring none.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
     """Run the reference endpoint until Ctrl-C: a scripted agent, no language model, that knows one suite's tasks."""
     folders = tuple(task.folder for task in load_suite(suite))
-    config = ReferenceConfig(folders, parse_couplings(coupling or []), seed, host, port)
+    planted = parse_couplings(coupling or [])
+    config = ReferenceConfig(folders, planted, parse_couplings(fault or []), seed, host, port)
 
     def announce(base_url: str) -> None:
         if as_json:

@@ -65,18 +65,19 @@ class RetryPolicy:
 
 
 async def retried(attempt: Callable[[], Awaitable[Reply]], policy: RetryPolicy, source: random.Random) -> Reply:
-    """The reply of the first attempt that succeeds, with the number of attempts made.
+    """The reply of the first attempt that succeeds, with the labels of the attempts that failed before it.
 
     Raises:
         EndpointFailure: the last attempt allowed failed too.
         EndpointDown: nothing listens there.
     """
-    started = anyio.current_time()
+    started, labels = anyio.current_time(), list[str]()
     for number in itertools.count(1):
         try:
-            return dataclasses.replace(await attempt(), attempts=number)
+            return dataclasses.replace(await attempt(), faults=tuple(labels))
         except Transient as error:
             fault = error
+        labels.append(fault.label)
         wait = policy.wait(number, fault, source)
         allowed = min(policy.retries, _BRIEFLY) if fault.absent else policy.retries
         if number > allowed or anyio.current_time() + wait - started > policy.total:

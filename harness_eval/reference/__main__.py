@@ -21,11 +21,12 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
     parser.add_argument("--tasks", type=Path, nargs="+", required=True, metavar="DIR")
     parser.add_argument("--coupling", action="append", default=[], metavar="NAME=STRENGTH")
+    parser.add_argument("--fault", action="append", default=[], metavar="NAME=STRENGTH")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     try:
-        couplings = parse_couplings(chosen.coupling)
-        config = ReferenceConfig(tuple(chosen.tasks), couplings, chosen.seed, chosen.host, chosen.port)
+        couplings, faults = parse_couplings(chosen.coupling), parse_couplings(chosen.fault)
+        config = ReferenceConfig(tuple(chosen.tasks), couplings, faults, chosen.seed, chosen.host, chosen.port)
         asyncio.run(_serve(config))
     except HarnessEvalError as error:
         print(error, file=sys.stderr)

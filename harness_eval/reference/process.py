@@ -72,10 +72,11 @@ async def foreground(config: ReferenceConfig, announce: Callable[[str], None]) -
 
 
 def _command(config: ReferenceConfig) -> list[str]:
-    couplings = [word for name, strength in config.couplings.items() for word in ("--coupling", f"{name}={strength}")]
+    planted = (("--coupling", config.couplings), ("--fault", config.faults))
+    flags = [word for flag, given in planted for name, by in given.items() for word in (flag, f"{name}={by}")]
     tasks = [str(folder) for folder in config.tasks]
     place = ["--host", config.host, "--port", str(config.port), "--seed", str(config.seed)]
-    return [sys.executable, "-m", "harness_eval.reference", *place, *couplings, "--tasks", *tasks]
+    return [sys.executable, "-m", "harness_eval.reference", *place, *flags, "--tasks", *tasks]
 
 
 def _environment() -> dict[str, str]:

@@ -27,10 +27,11 @@ _LARGEST_REQUEST = 256 * 2**20  # bytes
 
 @dataclass(frozen=True, slots=True)
 class ReferenceConfig:
-    """What to serve, and where: folders of tasks, couplings with their strengths; port 0 is any free port."""
+    """What to serve, and where: folders of tasks, strengths of couplings and faults by name; port 0 is any free one."""
 
     tasks: tuple[Path, ...]
     couplings: Mapping[str, float] = field(default_factory=dict)
+    faults: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     host: str = "127.0.0.1"
     port: int = 0

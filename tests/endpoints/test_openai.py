@@ -44,7 +44,7 @@ async def test_a_streamed_tool_call_becomes_one_reply(connect: Connect) -> None:
     assert reply.calls == (RawCall("bash:0", "bash", '{"command": "ls"}'),)
     assert reply.finish_reason == "tool_calls"
     assert reply.usage == Usage(prompt=9, completion=4)
-    assert reply.attempts == 1
+    assert len(reply.faults) == 0
     assert server.received[0].path == "/v1/chat/completions"
 
 
@@ -92,7 +92,7 @@ async def test_earlier_reasoning_goes_back_under_the_key_last_received(connect: 
 async def test_a_passing_refusal_is_retried_and_the_attempts_are_counted(connect: Connect, status: int) -> None:
     endpoint, server = await connect(refused(status, "busy"), refused(status, "busy"), SAYS_HELLO)
     reply = await endpoint.complete(ASK)
-    assert (reply.text, reply.attempts, len(server.received)) == ("hello", 3, 3)
+    assert (reply.text, len(reply.faults), len(server.received)) == ("hello", 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ async def test_a_passing_refusal_is_retried_and_the_attempts_are_counted(connect
 async def test_a_success_that_is_none_is_retried(connect: Connect, fault: Answer) -> None:
     endpoint, server = await connect(fault, SAYS_HELLO)
     reply = await endpoint.complete(ASK)
-    assert (reply.text, reply.attempts, len(server.received)) == ("hello", 2, 2)
+    assert (reply.text, len(reply.faults), len(server.received)) == ("hello", 1, 2)
 
 
 async def test_a_connection_that_breaks_after_the_finish_reason_costs_nothing(connect: Connect) -> None:
@@ -236,7 +236,7 @@ async def test_a_server_that_never_closes_after_the_end_marker_does_not_hold_the
 async def test_silence_longer_than_the_timeout_is_a_failed_attempt(connect: Connect) -> None:
     silent = Answer(chunks=(b": wait\n\n",), held=True)
     endpoint, server = await connect(silent, SAYS_HELLO, timeout_seconds=0.2)
-    assert (await endpoint.complete(ASK)).attempts == 2
+    assert len((await endpoint.complete(ASK)).faults) == 1
     assert len(server.received) == 2
 
 
@@ -244,7 +244,7 @@ async def test_keep_alives_alone_do_not_hold_an_attempt_open_for_ever(connect: C
     late = Answer(chunks=(*(b": ping\n\n",) * 60, events(chunk({"content": "late"}, "stop"))), pause=0.02)
     endpoint, _ = await connect(late, SAYS_HELLO, timeout_seconds=0.2)
     reply = await endpoint.complete(ASK)
-    assert (reply.text, reply.attempts) == ("hello", 2)
+    assert (reply.text, len(reply.faults)) == ("hello", 1)
 
 
 async def test_a_reply_can_be_asked_for_in_one_piece(connect: Connect) -> None:

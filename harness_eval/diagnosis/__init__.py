@@ -1,0 +1,1 @@
+"""What happened in a turn, whose it was, and what it does to the score."""
