@@ -1,0 +1,27 @@
+"""One turn of any dialogue as a diagnosis needs it, whether it was recorded on the wire or by a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness_eval.diagnosis.labels import Finding
+from harness_eval.types import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the model said in one turn, what its calls brought, and what was found in the turn by itself.
+
+    `results` has the text shown for each call, None where that is unknown (no later request was recorded). `offered`
+    holds the names of the tools the model had, None where that is unknown. `told` is what the harness itself said
+    before the turn (nudges, reminders, notices), `compacted` whether a compaction came right before it.
+    """
+
+    text: str
+    thinking: str | None
+    calls: tuple[ToolCall, ...]
+    results: tuple[str | None, ...]
+    finding: Finding
+    offered: frozenset[str] | None = None
+    told: tuple[str, ...] = ()
+    compacted: bool = False
