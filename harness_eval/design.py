@@ -30,6 +30,7 @@ _ARRAYS: dict[str, tuple[int, ...]] = {
     "L64(4^21)": (4,) * 21,
 }
 _ATTEMPTS = 200
+_OTHER_DESIGNS = "use a design that is random, covering or one-at-a-time"
 
 
 class Design(BaseModel):
@@ -201,11 +202,14 @@ def _orthogonal(family: Family, design: Design, seed: int) -> tuple[list[Row], l
 
     levels, notes = _compatible(family)
     varied = {axis: indexes for axis, indexes in levels.items() if len(indexes) > 1}
+    if notes and not varied:
+        raise ConfigError(f"family {family.name}: an array has no room for any of it ({notes[0]}); {_OTHER_DESIGNS}")
     name = design.array or ("L32(2^1 4^9)" if design.kind in {"standard", "family"} else _smallest(varied))
     columns = _columns(varied, _ARRAYS[name], seed)
     if columns is None:
-        ways = "use a design that is random, covering or one-at-a-time"
-        raise ConfigError(f"family {family.name}: {len(varied)} axes do not fit into the array {name}; {ways}")
+        raise ConfigError(
+            f"family {family.name}: {len(varied)} axes do not fit into the array {name}; {_OTHER_DESIGNS}"
+        )
     table = pydoe.get_orthogonal_array(name).astype(int)
     dealt: dict[str, list[int]] = {}
     for axis, column in columns.items():
@@ -219,7 +223,10 @@ def _orthogonal(family: Family, design: Design, seed: int) -> tuple[list[Row], l
 
 
 def _compatible(family: Family) -> tuple[dict[str, list[int]], list[str]]:
-    """The levels of each axis that can stand with every level of the others: an array has no room for exceptions."""
+    """The levels of each axis that can stand with every level of the others: an array has no room for exceptions.
+
+    The canonical level of an axis always stays, since the first row is the canonical harness; what clashes with it goes.
+    """
     left = {axis: list(range(len(levels))) for axis, levels in family.axes.items()}
     notes = []
     for rule in family.rules():
@@ -229,9 +236,9 @@ def _compatible(family: Family) -> tuple[dict[str, list[int]], list[str]]:
                 for i in left[rule.other]
                 if rule.forbids({rule.axis: family.axes[rule.axis][index], rule.other: family.axes[rule.other][i]})
             ]
-            if clash:
-                notes.append(f"{rule.axis} {family.axes[rule.axis][index].label} left out: {rule.reason}")
-                left[rule.axis].remove(index)
+            for axis, gone in [(rule.axis, index)] if clash and index else [(rule.other, i) for i in clash]:
+                notes.append(f"{axis} {family.axes[axis][gone].label} left out: {rule.reason}")
+                left[axis].remove(gone)
     return left, notes
 
 

@@ -84,6 +84,8 @@ class Family(BaseModel):
                 known = {level.level_name() for level in self.axes[axis]}
                 if name not in known:
                     raise ValueError(f"exclude[{place}].{axis}: no level {name!r} here; {nearest(name, known)}")
+            if all(self.axes[axis][0].level_name() == name for axis, name in named.items()):
+                raise ValueError(f"exclude[{place}]: the canonical harness is always run, and this leaves it out")
         return self
 
     def spec(self) -> dict[str, Any]:

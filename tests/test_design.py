@@ -116,6 +116,44 @@ def test_levels_without_a_place_in_the_array_are_named() -> None:
     assert any("fenced-bash" in note for note in plan.notes)
 
 
+@pytest.mark.parametrize(
+    ("axes", "exclude", "stays", "goes"),
+    [
+        (
+            {"results": ["tool-message", "user-message"], "thinking": ["keep", "drop"], "protocol": ["native"]},
+            [],
+            ("results", "tool-message"),
+            ("results", "user-message"),
+        ),
+        (
+            {"thinking": ["keep", "drop", "last"], "planning": ["unplanned", "todo", "plan-first"]},
+            [{"thinking": "keep", "planning": "todo"}],
+            ("thinking", "keep"),
+            ("planning", "todo"),
+        ),
+    ],
+    ids=["general-rule", "own-rule"],
+)
+def test_an_array_keeps_the_canonical_level_and_leaves_out_what_clashes_with_it(
+    axes: dict[str, list[str]], exclude: list[dict[str, str]], stays: tuple[str, str], goes: tuple[str, str]
+) -> None:
+    family = Family.model_validate({"name": "f", "axes": axes, "exclude": exclude})
+    plan = plan_harnesses(family, Design(kind="orthogonal"), 0)
+    counted = {axis: _levels(plan.harnesses, axis) for axis in axes}
+    assert counted[stays[0]][stays[1]] > 1
+    assert goes[1] not in counted[goes[0]]
+    assert any(f"{goes[0]} {goes[1]} left out" in note for note in plan.notes)
+    assert not plan.impossible
+    assert len(plan.harnesses) > 1
+
+
+def test_an_array_that_has_no_room_for_anything_is_refused_with_the_reason() -> None:
+    axes = {"protocol": ["native", "json-text"], "results": ["tool-message", "user-message"]}
+    family = Family.model_validate({"name": "tied", "axes": axes})
+    with pytest.raises(ConfigError, match=r"tied: an array has no room .*tool role.*covering"):
+        plan_harnesses(family, Design(kind="orthogonal"), 0)
+
+
 @pytest.mark.parametrize("name", [*named_families(), "everything"])
 def test_every_bundled_family_can_be_laid_out(name: str) -> None:
     assert len(plan_harnesses(load_family(name), Design(kind="smoke"), 0).harnesses) == 8
@@ -168,6 +206,7 @@ def test_a_family_can_leave_out_a_pair_of_its_own() -> None:
         ({"thinking": "drop"}, "two axes are wanted"),
         ({"thinking": "drop", "plannin": "todo"}, "did you mean 'planning'"),
         ({"thinking": "drop", "planning": "todoo"}, "did you mean 'todo'"),
+        ({"thinking": "keep", "planning": "unplanned"}, "the canonical harness is always run"),
     ],
 )
 def test_a_pair_that_is_not_in_the_family_is_refused(tmp_path: Path, pair: dict[str, str], message: str) -> None:
