@@ -74,20 +74,21 @@ def plan_harnesses(family: Family, design: Design, seed: int) -> Plan:
     Raises:
         ConfigError: if the family cannot be laid out in that way.
     """
-    rows, notes = _rows(family, design, seed)
+    rows, drawn, notes = _rows(family, design, seed)
     reference = canonical()
     chosen: dict[str, Harness] = {reference.id: reference}
     impossible: dict[str, str] = {}
-    for row in rows:
+    sampled: set[str] = set()
+    for place, row in enumerate([*rows, *drawn]):
         built = build(family, row, f"h{len(chosen):02d}")
         if isinstance(built, Harness):
             chosen.setdefault(built.id, built)
+            sampled |= {built.id} if place >= len(rows) else set()
         else:
             impossible.setdefault(_told(family, row), built)
-    harnesses = tuple(chosen.values())
+    names = tuple(harness.name for harness in chosen.values() if harness.id in sampled)
     repeats = 3 if design.kind in {"standard", "family"} else 1
-    sampled = _sampled(family, design, seed, harnesses)
-    return Plan(harnesses, tuple(impossible.items()), tuple(notes), repeats, sampled)
+    return Plan(tuple(chosen.values()), tuple(impossible.items()), tuple(notes), repeats, names)
 
 
 def build(family: Family, row: Row, name: str) -> Harness | str:
@@ -124,28 +125,20 @@ def _told(family: Family, row: Row) -> str:
     return ", ".join(f"{axis} {family.axes[axis][index].label}" for axis, index in row.items())
 
 
-def _rows(family: Family, design: Design, seed: int) -> tuple[list[Row], list[str]]:
+def _rows(family: Family, design: Design, seed: int) -> tuple[list[Row], list[Row], list[str]]:
+    """The rows that a design lays out, those that it draws at random, and notes."""
     if design.kind == "canonical":
-        return [], []
+        return [], [], []
     if design.kind == "one-at-a-time":
-        return _one_at_a_time(family), []
+        return _one_at_a_time(family), [], []
     if design.kind == "random":
-        return _random(family, (design.size or 16) - 1, seed), []
+        return [], _random(family, (design.size or 16) - 1, seed), []
     if design.kind == "smoke":
-        return _random(family, 7, seed), []
+        return [], _random(family, 7, seed), []
     if design.kind == "covering":
-        return _covering(family, design.strength, seed), []
+        return _covering(family, design.strength, seed), [], []
     rows, notes = _orthogonal(family, design, seed)
-    return (rows + _random(family, 32, seed) if design.kind == "family" else rows), notes
-
-
-def _sampled(family: Family, design: Design, seed: int, harnesses: tuple[Harness, ...]) -> tuple[str, ...]:
-    counts = {"random": (design.size or 16) - 1, "smoke": 7, "family": 32}
-    if design.kind not in counts:
-        return ()
-    drawn = [build(family, row, "h") for row in _random(family, counts[design.kind], seed)]
-    ids = {each.id for each in drawn if isinstance(each, Harness)}
-    return tuple(harness.name for harness in harnesses if harness.id in ids)
+    return rows, _random(family, 32, seed) if design.kind == "family" else [], notes
 
 
 def _one_at_a_time(family: Family) -> list[Row]:
@@ -155,12 +148,14 @@ def _one_at_a_time(family: Family) -> list[Row]:
 def _random(family: Family, count: int, seed: int) -> list[Row]:
     """Distinct possible combinations, drawn by weight; fewer when the family has no more."""
     rows: dict[str, Row] = {}
+    met: set[tuple[int, ...]] = set()
     canonical_id = canonical().id
     for attempt in range(count * _ATTEMPTS):
-        if len(rows) == count:
+        if len(rows) == count or len(met) == family.size:
             break
         row = {axis: _drawn(family, axis, seed, attempt) for axis in family.axes}
-        built = build(family, row, "h")
+        built = "" if tuple(row.values()) in met else build(family, row, "h")
+        met.add(tuple(row.values()))
         if isinstance(built, Harness) and built.id != canonical_id:
             rows.setdefault(built.id, row)
     return list(rows.values())
@@ -225,7 +220,7 @@ def _orthogonal(family: Family, design: Design, seed: int) -> tuple[list[Row], l
 def _compatible(family: Family) -> tuple[dict[str, list[int]], list[str]]:
     """The levels of each axis that can stand with every level of the others: an array has no room for exceptions.
 
-    The canonical level of an axis always stays, since the first row is the canonical harness; what clashes with it goes.
+    The canonical level of an axis always stays, as the first row is the canonical harness; what clashes with it goes.
     """
     left = {axis: list(range(len(levels))) for axis, levels in family.axes.items()}
     notes = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,15 @@ from harness_eval.harness import Harness, canonical
 
 DEMO = load_family("demo")
 PINNED = [("keep", "one-line"), ("drop", "one-line"), ("last", "short")]
+MATRICES = {
+    "canonical": "a20663cb",
+    "one-at-a-time": "60ff57fe",
+    "random": "96c2d366",
+    "orthogonal": "1f6c1055",
+    "smoke": "44fc5578",
+    "standard": "1f6c1055",
+    "family": "da11c638",
+}  # of the family standard under seed 7; a covering design is another library's
 KINDS = ["canonical", "one-at-a-time", "random", "covering", "orthogonal", "smoke", "standard", "family"]
 
 
@@ -39,6 +49,14 @@ def test_another_seed_gives_another_matrix(kind: str) -> None:
     design = Design.model_validate({"kind": kind})
     one, other = (plan_harnesses(DEMO, design, seed) for seed in (1, 2))
     assert {harness.id for harness in one.harnesses} != {harness.id for harness in other.harnesses}
+
+
+def test_the_whole_matrix_of_a_seed_never_changes() -> None:
+    told = {}
+    for kind in MATRICES:
+        plan = plan_harnesses(load_family("standard"), Design.model_validate({"kind": kind}), 7)
+        told[kind] = hashlib.sha256(" ".join([h.id for h in plan.harnesses] + list(plan.sampled)).encode()).hexdigest()
+    assert {kind: digest[:8] for kind, digest in told.items()} == MATRICES
 
 
 def test_the_matrix_of_a_seed_never_changes() -> None:
@@ -79,6 +97,13 @@ def test_a_covering_design_covers_every_possible_pair(family: Family) -> None:
         for first, second in itertools.combinations(family.axes, 2)
     }
     assert set(pairs(family)) <= covered
+
+
+def test_a_drawn_harness_that_the_array_holds_too_counts_as_sampled_once() -> None:
+    axes = {"thinking": ["keep", "drop", "last"], "prompt": ["short", "one-line", "handbook"]}
+    plan = plan_harnesses(Family.model_validate({"name": "small", "axes": axes}), Design(kind="family"), 0)
+    assert len(plan.harnesses) == 9
+    assert plan.sampled == tuple(harness.name for harness in plan.harnesses[1:])
 
 
 def test_one_at_a_time_changes_one_axis_of_the_canonical_harness() -> None:
