@@ -43,7 +43,7 @@ class Design(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Kind = "orthogonal"
-    size: int | None = Field(default=None, ge=1)
+    size: int | None = Field(default=None, ge=1, le=1000)
     strength: int = Field(default=2, ge=2, le=3)
     array: Literal["L9(3^4)", "L18(6^1 3^6)", "L32(2^1 4^9)", "L64(4^21)"] | None = None
 

@@ -26,6 +26,7 @@ from harness_eval.task import Task
 from harness_eval.types import Json, TrialKey
 
 REFERENCE = "reference"
+_MOST_TRIALS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -87,17 +88,27 @@ def resolve(config: StudyConfig) -> Study:
     served = _served(config, tasks)
     plan = _plan(config)
     names = (*(endpoint.name for endpoint in config.endpoints), *([REFERENCE] if served else []))
+    canonical_repeats = config.canonical_repeats or max(config.repeats, plan.canonical_repeats)
+    _check_size(canonical_repeats + config.repeats * (len(plan.harnesses) - 1), len(tasks), len(names))
     return Study(
         config=config,
         endpoints=names,
         served=served,
         tasks=tasks,
         plan=plan,
-        canonical_repeats=config.canonical_repeats or max(config.repeats, plan.canonical_repeats),
+        canonical_repeats=canonical_repeats,
         notes=(*notes, *_planted(config), *plan.notes),
         wires={harness.name: wire_hash(requests_of(harness)) for harness in plan.harnesses},
         provider=_provider(config),
     )
+
+
+def _check_size(runs: int, tasks: int, endpoints: int) -> None:
+    if runs * tasks * endpoints > _MOST_TRIALS:
+        raise ConfigError(
+            f"repeats: {runs:,} runs (harnesses times repeats) of {tasks} tasks at {endpoints} endpoints are "
+            f"{runs * tasks * endpoints:,} trials; a study has at most {_MOST_TRIALS:,}"
+        )
 
 
 def _planted(config: StudyConfig) -> list[str]:

@@ -29,6 +29,9 @@ from harness_eval.types import Json, Limits
 DEMO = folder("harnesses") / "studies" / "demo.yaml"
 SERVED = folder("harnesses") / "studies" / "served.yaml"
 
+_MOST_REPEATS = 1000
+_MOST = {"steps": 10_000, "tokens": 10**9, "seconds": 7 * 86_400}  # beyond these a number is a slip, not a limit
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -88,8 +91,8 @@ class StudyConfig(_Section):
     family: str | None = None
     design: Design = Design()
     harnesses: list[str] = []
-    repeats: PositiveInt = 1
-    canonical_repeats: PositiveInt | None = None
+    repeats: PositiveInt = Field(default=1, le=_MOST_REPEATS)
+    canonical_repeats: PositiveInt | None = Field(default=None, le=_MOST_REPEATS)
     seed: int = Field(default=0, ge=0, lt=2**63)
     sandbox: SandboxConfig = SandboxConfig()
     limits: Limits = Limits()
@@ -110,6 +113,9 @@ class StudyConfig(_Section):
     def _are_positive(cls, value: Limits) -> Limits:
         if min(value.steps, value.tokens, value.seconds) <= 0:
             raise ValueError("steps, tokens and seconds must all be above 0")
+        for name, most in _MOST.items():
+            if not getattr(value, name) <= most:  # a time that is no number is not below it either
+                raise ValueError(f"{name} must be at most {most:,}")
         return value
 
     @field_validator("endpoints")
