@@ -106,8 +106,8 @@ PLACES = {
 
 def _read_design(given: str) -> dict[str, Json]:
     kind, _, size = given.partition(":")
-    if size and not size.isdigit():
-        raise ConfigError(f"--design {given}: the size must be a whole number, not {size!r}")
+    if size and not (size.isascii() and size.isdigit() and len(size) < 10):
+        raise ConfigError(f"--design {given[:40]}: the size must be a whole number, not {size[:20]!r}")
     return {"kind": kind, **({"size": int(size)} if size else {})}
 
 

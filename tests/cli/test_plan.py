@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from harness_eval import store
 from harness_eval.types import Result, TrialKey, Usage, Verdict
 from tests.cli.conftest import Said
@@ -48,3 +50,11 @@ def test_a_run_of_the_same_kind_tells_price_and_time(harness_eval: Run, suite: P
     assert estimate["tokens"] == 48 * 1000
     assert round(estimate["price"], 6) == round(48 * (900 + 1000) / 1e6, 6)
     assert estimate["seconds"] == 48 * 36 / 4
+
+
+@pytest.mark.parametrize("size", ["²", "٣", "1e3", "-1", "9" * 5000])
+def test_a_size_that_is_no_plain_number_is_a_mistake_in_a_flag(harness_eval: Run, suite: Path, size: str) -> None:
+    said = harness_eval("plan", "--suite", suite, "--family", "demo", "--design", f"random:{size}")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"error: --design random:{size[:5]}")
+    assert "the size must be a whole number" in said.err
