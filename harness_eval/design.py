@@ -8,6 +8,7 @@ over the family. `smoke`, `standard` and `family` are the presets of the statist
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -150,8 +151,9 @@ def _random(family: Family, count: int, seed: int) -> list[Row]:
     rows: dict[str, Row] = {}
     met: set[tuple[int, ...]] = set()
     canonical_id = canonical().id
+    there = math.prod(len(levels) for levels in family.axes.values())
     for attempt in range(count * _ATTEMPTS):
-        if len(rows) == count or len(met) == family.size:
+        if len(rows) == count or len(met) == there:
             break
         row = {axis: _drawn(family, axis, seed, attempt) for axis in family.axes}
         built = "" if tuple(row.values()) in met else build(family, row, "h")
