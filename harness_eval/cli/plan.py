@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated
 
 import typer
 
-from harness_eval import store, study
+from harness_eval import study
 from harness_eval.balance import SAYS, balance
 from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
-from harness_eval.endpoints.config import EndpointConfig
+from harness_eval.estimate import Estimate, estimate
 from harness_eval.family import load_family
 from harness_eval.study import Study
-from harness_eval.types import Json, Usage
+from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
 
@@ -44,34 +44,18 @@ def plan(
     like: Annotated[Path | None, typer.Option(help="A run whose trials tell what one takes.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Print the matrix of a study, its size, and its price and time where they are known; nothing is called.
+    """Print the matrix of a study, its size, and about what it will take; nothing is called.
 
-    What a trial takes is known from a run of the same kind, named with --like.
+    What a trial takes is known from a run of the same kind, named with --like; without one it is assumed.
     """
     del out
     flags = {name: value for name, value in locals().items() if name in options.PLACES}
     resolved = study.resolve(options.study_from(file, **flags))
-    data = {**study.record(resolved), "estimate": _estimate(resolved, like), "balance": _balance(resolved)}
+    data = {**study.record(resolved), "estimate": estimate(resolved, like), "balance": _balance(resolved)}
     if as_json:
         print_json(data)
-        return
-    _print(data)
-
-
-def _estimate(resolved: Study, like: Path | None) -> dict[str, Json]:
-    """Tokens, dollars and seconds of the study if its trials are like those of another run; null where unknown."""
-    rows = [row for row in store.latest(like) if row["failure"] is None] if like else []
-    if not rows:
-        return {"tokens": None, "price": None, "seconds": None}
-    config, trials = resolved.config, len(resolved.keys)
-    each = trials / len(resolved.endpoints)
-    mean = Usage(*(round(fmean(row["usage"][name] for row in rows)) for name in Usage.__slots__))
-    prices = [endpoint.cost(mean) for endpoint in config.endpoints]
-    price = None if None in prices else each * sum(price or 0.0 for price in prices)
-    at_once = [config.concurrency or endpoint.concurrency for endpoint in config.endpoints]
-    slowest = min(at_once, default=config.concurrency or EndpointConfig.model_fields["concurrency"].default)
-    seconds = each * fmean(row["seconds"] for row in rows) / slowest
-    return {"tokens": mean.total * trials, "price": price, "seconds": seconds}
+    else:
+        _print(data)
 
 
 def _balance(resolved: Study) -> Json:
@@ -93,11 +77,9 @@ def _print_balance(data: Json) -> None:
 
 
 def _print(data: dict[str, Json]) -> None:
-    varied = _varied(data["harnesses"])
-    rows = [
-        (harness["name"], harness["id"], *(harness["labels"][axis] for axis in varied)) for harness in data["harnesses"]
-    ]
-    print_table(("harness", "id", *varied), rows)
+    usual = data["harnesses"][0]["labels"]
+    rows = [(each["name"], each["id"], _differs(each["labels"], usual)) for each in data["harnesses"]]
+    print_table(("harness", "id", "differs from canonical in"), rows)
     print()
     print_table(
         ("task", "difficulty", "stresses"),
@@ -114,13 +96,22 @@ def _print(data: dict[str, Json]) -> None:
     print(f"endpoints: {endpoints}")
     print(f"sandbox: {data['sandbox']}; seed: {data['seed']}; repeats: {data['repeats']}")
     print(f"trials: {data['planned']} ({len(data['tasks'])} tasks, {len(data['harnesses'])} harnesses)")
-    estimate = data["estimate"]
-    tokens, price, seconds = estimate["tokens"], estimate["price"], estimate["seconds"]
-    print(f"tokens: {'unknown (--like RUN tells)' if tokens is None else f'about {tokens:,}'}")
-    print(f"price: {'unknown' if price is None else f'about ${price:,.2f}'}")
+    _print_estimate(data["estimate"])
+
+
+def _differs(labels: Mapping[str, str], usual: Mapping[str, str]) -> str:
+    """The levels that are not canonical. One column an axis would be too wide for any terminal."""
+    return ", ".join(f"{axis}={label}" for axis, label in labels.items() if label != usual[axis]) or "-"
+
+
+def _print_estimate(expected: Estimate) -> None:
+    price, cached, seconds = expected.price, expected.cached_price, expected.seconds
+    print(f"tokens: about {float(f'{expected.tokens:.3g}'):,.0f}")
+    if price is None or cached is None:
+        print("price: unknown")
+    elif price == cached:
+        print(f"price: about ${price:,.2f}")
+    else:
+        print(f"price: about ${cached:,.2f} (every prompt from the cache) to ${price:,.2f} (none)")
     print(f"time: {'unknown' if seconds is None else f'about {seconds / 3600:.1f} h'}")
-
-
-def _varied(harnesses: list[dict[str, Json]]) -> list[str]:
-    """The axes on which the harnesses differ; the others would only widen the table."""
-    return [axis for axis in harnesses[0]["labels"] if len({harness["labels"][axis] for harness in harnesses}) > 1]
+    print(f"basis: {expected.basis}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness_eval import store
-from harness_eval.types import Result, TrialKey, Usage, Verdict
+from harness_eval.types import Lost, Result, TrialKey, Usage, Verdict
 from tests.cli.conftest import Said
 
 Run = Callable[..., Said]
@@ -21,13 +22,14 @@ def test_the_matrix_is_printed_with_its_size(harness_eval: Run, suite: Path) -> 
     assert said.code == 0
     assert "canonical" in said.out
     assert "trials: 48 (3 tasks, 8 harnesses)" in said.out
-    assert "price: unknown" in said.out
+    assert "price: about $0.00" in said.out
+    assert "basis: assuming 15 turns a trial" in said.out
 
 
 def test_the_plan_as_json_is_what_study_json_would_hold(harness_eval: Run, suite: Path) -> None:
     plan = json.loads(harness_eval("plan", "--suite", suite, *FLAGS, "--seed", "4", "--json").out)
     assert (plan["planned"], plan["seed"], plan["repeats"]) == (48, 4, 2)
-    assert plan["estimate"] == {"tokens": None, "price": None, "seconds": None}
+    assert plan["estimate"].keys() == {"tokens", "price", "cached_price", "seconds", "basis"}
 
 
 def test_nothing_is_called_and_no_key_is_needed(harness_eval: Run, suite: Path) -> None:
@@ -49,6 +51,8 @@ def test_a_run_of_the_same_kind_tells_price_and_time(harness_eval: Run, suite: P
     estimate = json.loads(said.out)["estimate"]
     assert estimate["tokens"] == 48 * 1000
     assert round(estimate["price"], 6) == round(48 * (900 + 1000) / 1e6, 6)
+    assert estimate["cached_price"] == estimate["price"]
+    assert "the 2 judged trials" in estimate["basis"]
     assert estimate["seconds"] == 48 * 36 / 4
 
 
@@ -58,3 +62,32 @@ def test_a_size_that_is_no_plain_number_is_a_mistake_in_a_flag(harness_eval: Run
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith(f"error: --design random:{size[:5]}")
     assert "the size must be a whole number" in said.err
+
+
+@pytest.mark.parametrize("lost", [None, False, True], ids=["nothing-there", "no-trial", "all-lost"])
+def test_a_run_that_tells_nothing_is_refused(harness_eval: Run, suite: Path, tmp_path: Path, lost: bool | None) -> None:
+    if lost is not None:
+        with store.open_run(tmp_path / "like", {"name": "s"}) as run:
+            if lost:
+                run.append(Result(TrialKey("t", "h", "e"), "aa", failure=Lost("endpoint", "gone")))
+    said = harness_eval("plan", "--suite", suite, *FLAGS, "--like", tmp_path / "like")
+    assert (said.code, said.out) == (2, "")
+    assert str(tmp_path / "like") in said.err
+
+
+def test_the_price_is_a_range_where_the_share_of_the_cache_is_unknown(harness_eval: Run, suite: Path) -> None:
+    kimi = ("--base-url", "http://127.0.0.1:9/v1", "--model", "k3", "--profile", "kimi-k3", "--allow-local")
+    said = harness_eval("plan", "--suite", suite, *FLAGS, *kimi)
+    low, high = re.search(r"price: about \$([\d.,]+) \(every prompt.*to \$([\d.,]+) \(none\)", said.out).groups()
+    assert float(low) < float(high)
+
+
+def test_what_harnesses_are_is_read_in_a_terminal_of_80_columns(
+    harness_eval: Run, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    table = harness_eval("plan", "--suite", suite, *FLAGS[:4], "--design", "standard").out.partition("\n\n")[0]
+    assert max(map(len, table.splitlines())) <= 80
+    assert "truncation=head(cap=2500)" in table
