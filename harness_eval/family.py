@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from harness_eval import bundled
@@ -99,11 +98,6 @@ class Family(BaseModel):
             "weights": self.weights,
             "exclude": list(self.exclude),
         }
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the canonical JSON."""
-        return hashlib.sha256(orjson.dumps(self.spec(), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     @property
     def size(self) -> int:

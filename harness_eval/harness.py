@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, SerializeAsAny, field_validator, model_validator
 
 from harness_eval import bundled
 from harness_eval.axes import (
@@ -106,8 +107,7 @@ class Harness(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def _plain(cls, value: str, info: ValidationInfo) -> str:
-        del info
+    def _plain(cls, value: str) -> str:
         if not value or "/" in value or value != value.strip():
             raise ValueError(f"name {value!r} must be plain text without '/'")
         return value
@@ -188,7 +188,8 @@ class Harness(BaseModel):
         action = self.protocol.decode(reply, self.tools)
         calls = tuple(ToolCall(c.id, well_formed(c.name), well_formed(dict(c.arguments))) for c in action.calls)
         malformed = tuple(
-            Malformed(m.id, well_formed(m.name), well_formed(m.raw), well_formed(m.reason)) for m in action.malformed
+            dataclasses.replace(m, name=well_formed(m.name), raw=well_formed(m.raw), reason=well_formed(m.reason))
+            for m in action.malformed
         )
         return Action(well_formed(action.text), well_formed(action.thinking), calls, malformed)
 

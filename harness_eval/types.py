@@ -52,12 +52,13 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A call that was meant but cannot be read; `raw` is what was written, `reason` what is wrong with it."""
+    """A call that was meant but cannot be read: what was written, what is wrong, whether it breaks off at its end."""
 
     id: str
     name: str
     raw: str
     reason: str
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,6 @@ class StopReason(StrEnum):
     TOKENS = "tokens"
     OVERFLOW = "context-overflow"
     MALFORMED = "malformed"
-    LOOP = "loop"
     TIME = "time"
 
 

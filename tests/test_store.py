@@ -112,7 +112,7 @@ def test_a_trial_without_trajectory_has_none(tmp_path: Path) -> None:
 
 def test_what_no_json_encoder_likes_is_kept(tmp_path: Path) -> None:
     call = ToolCall("1", "shell", {"huge": 10**40, "odd": "\ud800", "deep": {"a": [None, 1.5]}})
-    wild = Trajectory("s", "p", (Step(Action(calls=(call,))),), StopReason.LOOP)
+    wild = Trajectory("s", "p", (Step(Action(calls=(call,))),), StopReason.MALFORMED)
     write(tmp_path, Result(KEY, "aa", Verdict(0.0, "\udfff"), trajectory=wild))
     assert store.read_trajectory(tmp_path, KEY) == wild
     assert next(store.rows(tmp_path))["detail"] == "\udfff"

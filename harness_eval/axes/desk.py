@@ -24,7 +24,6 @@ class Desk:
     wrap: ShellWrapper = _as_it_is
     command_timeout: float = 60.0
     plan: list[dict[str, str]] = field(default_factory=list)
-    asked_to_end: int = 0
 
     @property
     def state_folder(self) -> str:

@@ -56,8 +56,9 @@ class MissingTool(Faults):
         return call
 
     def acted(self, record: Trajectory) -> bool:
-        """Whether a call was refused that the model had written without a mistake."""
-        return any(o.refused and not step.labels for step in record.steps for o in step.observations)
+        """Whether a call was refused in a step that the model had written without a mistake."""
+        sound = [step for step in record.steps if not any(label.startswith("model.") for label in step.labels)]
+        return any(o.refused for step in sound for _, o in zip(step.action.calls, step.observations, strict=False))
 
 
 class FailingCall(Faults):

@@ -12,6 +12,7 @@ from typing import Any
 from harness_eval.axes.desk import Desk
 from harness_eval.axes.patch import PatchError, apply_patch_text
 from harness_eval.axes.tool import Outcome
+from harness_eval.sandboxes.base import Executed
 
 Arguments = Mapping[str, Any]
 
@@ -31,12 +32,22 @@ async def shell(desk: Desk, arguments: Arguments) -> Outcome:
     # Zero, negative and enormous limits mean none of the model's own: the harness's holds in any case.
     seconds = next((float(each) for each in asked if 0 < each < desk.command_timeout), None)
     done = await desk.run(command, timeout=seconds)
-    text = done.output.rstrip("\n")
+    said = [done.output.rstrip("\n")]
     if done.timed_out:
-        return Outcome(f"{text}\n[timed out; everything the command started was ended]".lstrip("\n"), failed=True)
-    if done.exit_code:
-        return Outcome(f"{text}\n[exit code {done.exit_code}]".lstrip("\n"), failed=True)
-    return Outcome(text or "[no output]")
+        said.append("[timed out; everything the command started was ended]")
+    elif done.exit_code:
+        said.append(f"[exit code {done.exit_code}]")
+    if done.held:
+        said.append("[a background process holds the output open; what it writes from now on is not shown]")
+    text = "\n".join(part for part in said if part)
+    return Outcome(text or "[no output]", done.timed_out or bool(done.exit_code), _met(done))
+
+
+def _met(done: Executed) -> tuple[str, ...]:
+    """Labels of what the box had to do about a command."""
+    flood = done.full_length > len(done.output)
+    hang = done.timed_out or done.held
+    return ("sandbox.output_limit",) * flood + ("sandbox.exec_hang",) * hang
 
 
 async def shells(desk: Desk, arguments: Arguments) -> Outcome:
@@ -45,7 +56,9 @@ async def shells(desk: Desk, arguments: Arguments) -> Outcome:
     for entry in arguments.get("commands", ()):
         command = str(entry.get("keystrokes", entry.get("command", "")) if isinstance(entry, dict) else entry)
         outcomes.append(await shell(desk, {"command": command}))
-    return Outcome("\n".join(o.text for o in outcomes) or "[no output]", failed=any(o.failed for o in outcomes))
+    text = "\n".join(outcome.text for outcome in outcomes) or "[no output]"
+    met = tuple(label for outcome in outcomes for label in outcome.labels)
+    return Outcome(text, any(outcome.failed for outcome in outcomes), met)
 
 
 async def _text(desk: Desk, path: str) -> str | Outcome:
@@ -174,7 +187,7 @@ async def find_text(desk: Desk, arguments: Arguments) -> Outcome:
     done = await desk.sandbox.run(f"grep -rnE {only}-e {pattern} -- {where}", timeout=desk.command_timeout)
     if done.exit_code == 1:
         return Outcome("no match")
-    return Outcome(done.output.rstrip("\n"), failed=bool(done.exit_code))
+    return Outcome(done.output.rstrip("\n"), bool(done.exit_code), _met(done))
 
 
 async def find_files(desk: Desk, arguments: Arguments) -> Outcome:
@@ -219,6 +232,6 @@ async def think(desk: Desk, arguments: Arguments) -> Outcome:
 
 
 async def finish(desk: Desk, arguments: Arguments) -> Outcome:
-    """Role: message; asks for the end of the trial."""
-    desk.asked_to_end += 1
-    return Outcome(str(arguments.get("message") or "finished"), ends=True)
+    """Role: message; the stopping axis sees that it was called."""
+    del desk
+    return Outcome(str(arguments.get("message") or "finished"))

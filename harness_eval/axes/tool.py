@@ -26,11 +26,11 @@ _FITS: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an operation brought, before any cut. `ends` asks for the end of the trial."""
+    """What an operation brought, before any cut; `labels` name what the box had to do about it."""
 
     text: str
     failed: bool = False
-    ends: bool = False
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

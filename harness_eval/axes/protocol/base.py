@@ -55,7 +55,6 @@ class Protocol(Level):
     axis: ClassVar[str] = "protocol"
 
     native: ClassVar[bool] = False
-    every_turn_acts: ClassVar[bool] = False
 
     @abstractmethod
     def guide(self, wire: Wire) -> str:

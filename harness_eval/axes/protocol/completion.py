@@ -20,7 +20,6 @@ $ {closing}
 class WorkedCompletion(Protocol):
     """One command line a turn on the plain completions wire, after an example that was worked to its end."""
 
-    every_turn_acts = True
     closing: str = "echo TASK_COMPLETE_7F3A"
 
     def guide(self, wire: Wire) -> str:

@@ -17,6 +17,9 @@ from harness_eval.axes.protocol.base import (
 from harness_eval.axes.tool import Tool
 from harness_eval.types import Action, Malformed, Message, Reply, Request, Step, ToolCall, View
 
+SURPLUS = "only one call a turn is allowed"
+"""What is said to a call beyond the first where a turn may hold one alone; such a call is no bad one."""
+
 
 class Native(Protocol):
     """Tools are offered in the request and called through the wire's own tool calls, several a turn if wanted."""
@@ -60,8 +63,7 @@ class NativeSingle(Native):
         """The first call; the others become malformed, so that the model is told."""
         action = super().decode(reply, tools)
         surplus = tuple(
-            Malformed(call.id, call.name, json.dumps(dict(call.arguments)), "only one call a turn is allowed")
-            for call in action.calls[1:]
+            Malformed(call.id, call.name, json.dumps(dict(call.arguments)), SURPLUS) for call in action.calls[1:]
         )
         return Action(action.text, action.thinking, action.calls[:1], action.malformed + surplus)
 

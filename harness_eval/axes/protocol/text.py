@@ -57,7 +57,7 @@ def _unclosed(reading: Reading, mark: str, whole: str) -> Reading:
     if mark not in reading.text:
         return reading
     before, _, after = reading.text.partition(mark)
-    broken = Malformed("", "", mark + after, f"a block {mark} is not closed; {whole}")
+    broken = Malformed("", "", mark + after, f"a block {mark} is not closed; {whole}", cut=True)
     return Reading(before.strip(), reading.calls, (*reading.malformed, broken))
 
 
@@ -93,11 +93,21 @@ class JsonText(TextProtocol):
             position = end
         remaining = re.sub(r"```(?:json)?\s*```", "", "".join([*rest, text[position:]])).strip()
         if not calls and re.search(r'\{\s*"tool"\s*:', remaining):
-            broken = Malformed(
-                "", "", remaining[remaining.index("{") :], "the JSON object of the call is not valid JSON"
-            )
-            return Reading(remaining[: remaining.index("{")].strip(), (), (broken,))
+            before, _, after = remaining.partition("{")
+            reason = "the JSON object of the call is not valid JSON"
+            return Reading(before.strip(), (), (Malformed("", "", "{" + after, reason, _breaks_off("{" + after)),))
         return Reading(remaining, tuple(calls))
+
+
+def _breaks_off(source: str) -> bool:
+    """Whether a JSON text is sound as far as it goes."""
+    try:
+        parse_json(source)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(source) or error.msg.startswith("Unterminated string")
+    except ValueError:
+        pass
+    return False
 
 
 def _object_at(text: str, start: int) -> tuple[Any, int]:
@@ -225,7 +235,6 @@ class Dsml(TextProtocol):
 class FencedBash(TextProtocol):
     """One fenced block of bash a turn; the block is the command, and there is no other tool."""
 
-    every_turn_acts = True
     syntax = (
         "In each reply, write exactly one command in a block:\n```bash\nCOMMAND\n```\n"
         "It is run, and its output comes back in the next message."
