@@ -62,6 +62,13 @@ async def run_agent(
     return agent.record
 
 
+def summary_view(harness: Harness, record: Trajectory) -> View:
+    """What is shown of a record when its summary is asked for."""
+    view = harness.view(record)
+    request = Note(harness.context.summary_request, "summary-request")
+    return View(view.system, view.prompt, (*view.events, request))
+
+
 @dataclass(slots=True)
 class _Agent:
     harness: Harness
@@ -146,12 +153,9 @@ class _Agent:
         return reply, digest
 
     async def compact(self) -> None:
-        context = self.harness.context
-        view = self.harness.view(self.record)
-        wanted = View(view.system, view.prompt, (*view.events, Note(context.summary_request, "summary-request")))
-        covers = context.covers(self.record)
+        covers = self.harness.context.covers(self.record)
         started = time.monotonic()
-        reply, digest = await self.ask(wanted)
+        reply, digest = await self.ask(summary_view(self.harness, self.record))
         notes = well_formed(reply.text) or "(no summary was given)"
         seconds = time.monotonic() - started
         self.record = self.record.append(Compaction(covers, notes, reply.usage, seconds, digest, reply))
