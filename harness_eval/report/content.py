@@ -20,7 +20,8 @@ def build(folder: Path) -> dict[str, Json]:
     """The content of report.json for a run's folder.
 
     With several endpoints `by_endpoint` holds the figures of each; at the top level stand those of the first, but
-    `trials`, `lost` and `incomplete` of the whole run. `remarks` are the notes that concern no single endpoint.
+    `trials`, `lost`, `unsupported` and `incomplete` of the whole run. `remarks` are the notes that concern no single
+    endpoint.
 
     Raises:
         ConfigError: if the folder holds no readable study.json, or one without endpoints or harnesses.
@@ -40,10 +41,17 @@ def build(folder: Path) -> dict[str, Json]:
 def _whole_run(sections: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
     trials: Counter[str] = Counter()
     lost: Counter[str] = Counter()
+    unsupported: list[Json] = []
     for one in sections:
         trials.update(one["trials"])
         lost.update(one["lost"])
-    return {"trials": dict(trials), "lost": dict(lost), "incomplete": any(one["incomplete"] for one in sections)}
+        unsupported += [entry for entry in one["unsupported"] if entry not in unsupported]
+    return {
+        "trials": dict(trials),
+        "lost": dict(lost),
+        "unsupported": unsupported,
+        "incomplete": any(one["incomplete"] for one in sections),
+    }
 
 
 def sections_of(data: Mapping[str, Json]) -> list[Mapping[str, Json]]:
@@ -62,9 +70,6 @@ def _study(recorded: Recorded) -> dict[str, Json]:
         **{key: study.get(key) for key in _SETTINGS},
         "suites": sorted({str(task.get("suite")) for task in recorded.named("tasks") if task.get("suite")}),
         "canonical_harness": study.get("canonical"),
-        "unsupported": [
-            {"harness": entry.get("harness"), "reason": entry.get("reason")} for entry in study.get("unsupported") or ()
-        ],
         "n_family": len(recorded.named("harnesses")) + len(study.get("unsupported") or ()),
         "method": [{"what": what, "how": how} for what, how in METHOD.items()],
     }

@@ -9,6 +9,8 @@ from typing import Any
 from harness_eval.report.recorded import Outcome
 from harness_eval.types import Json
 
+UNLABELLED = "unlabelled"
+
 _MESSAGES_SHOWN = 10
 
 
@@ -42,21 +44,27 @@ def cells(score: Any, valid: Any) -> list[list[float | None]]:
     ]
 
 
-def losses(outcomes: Iterable[Outcome]) -> tuple[dict[str, int], list[dict[str, Json]]]:
-    """Lost trials by owner, and the most frequent messages, each with its owner, count and harnesses."""
-    met: dict[tuple[str, str], list[str]] = defaultdict(list)
+def lost_labels(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
+    """Lost trials by owner and label, the most frequent first."""
+    owners: dict[str, Counter[str]] = defaultdict(Counter)
+    for outcome in outcomes:
+        if not outcome.judged:
+            owners[outcome.owner][outcome.label or UNLABELLED] += 1
+    ordered = sorted(owners.items(), key=lambda item: -item[1].total())
+    return {owner: dict(labels.most_common()) for owner, labels in ordered}
+
+
+def lost_messages(outcomes: Iterable[Outcome]) -> list[dict[str, Json]]:
+    """The most frequent messages of lost trials, each with its owner, label, count and harnesses."""
+    met: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for outcome in outcomes:
         if outcome.score is None:
-            met[outcome.owner, outcome.message].append(outcome.harness)
-    owners: Counter[str] = Counter()
-    for (owner, _), names in met.items():
-        owners[owner] += len(names)
+            met[outcome.owner, outcome.label, outcome.message].append(outcome.harness)
     frequent = sorted(met.items(), key=lambda item: (-len(item[1]), item[0]))
-    messages = [
-        {"owner": owner, "message": message, "count": len(names), "harnesses": sorted(set(names))}
-        for (owner, message), names in frequent[:_MESSAGES_SHOWN]
+    return [
+        {"owner": owner, "label": label, "message": message, "count": len(names), "harnesses": sorted(set(names))}
+        for (owner, label, message), names in frequent[:_MESSAGES_SHOWN]
     ]
-    return dict(owners.most_common()), messages
 
 
 def by_harness(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Json]]:
@@ -74,7 +82,7 @@ def tally(group: Sequence[Outcome]) -> dict[str, Json]:
     return {
         "judged": len(judged),
         "lost": len(group) - len(judged),
-        "lost_by_owner": losses(group)[0],
+        "lost_by_owner": {owner: sum(labels.values()) for owner, labels in lost_labels(group).items()},
         "stops": dict(Counter(outcome.stop for outcome in judged).most_common()),
         "labels": dict(Counter(label for outcome in judged for label in set(outcome.labels)).most_common()),
         "tokens": sum(outcome.tokens for outcome in group),

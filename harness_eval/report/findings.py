@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from harness_eval.report import diagnosis_words
+from harness_eval.report.support import NOT_COMPARED
 from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT
 from harness_eval.report.wording import (
     NOT_EXERCISED,
@@ -55,25 +57,28 @@ def headlines(section: Section, data: Section) -> list[Headline]:
         _rate("WORST", section["worst"], worst_phrase(section)),
         _rate("MEAN", section["mean"], f"over {tested}"),
         _points("SPREAD", spread, f"standard deviation between harnesses, net of noise{ranking}"),
-        _points("GAP", section["gap"], "canonical minus WORST"),
+        _points("GAP", section["gap"], _reason(section) or "canonical minus WORST"),
         Headline(
             "FLOOR",
             UNKNOWN if floor is None else f"≥ {percent(floor)}",
             "" if floor is None else "one-sided 95 %",
-            "every tested harness, free of any model",
+            _reason(section) or "every tested harness, free of any model",
         ),
         _rate("CANONICAL", section["canonical"], one_line(canonical) if canonical else "no canonical harness"),
     ]
 
 
+def _reason(section: Section) -> str:
+    """Why what rests on WORST is unknown, if it is."""
+    return one_line(section["worst"]["reason"] or "")
+
+
 def _rate(name: str, figures: Section, meaning: str) -> Headline:
-    known = figures["estimate"] is not None
-    return Headline(name, percent(figures["estimate"]), interval(figures) if known else "", meaning)
+    return Headline(name, percent(figures["estimate"]), interval(figures), meaning)
 
 
 def _points(name: str, figures: Section, meaning: str) -> Headline:
-    known = figures["estimate"] is not None
-    return Headline(name, points(figures["estimate"]), interval(figures) if known else "", meaning)
+    return Headline(name, points(figures["estimate"]), interval(figures), meaning)
 
 
 def secondary(section: Section) -> list[tuple[str, str]]:
@@ -100,7 +105,7 @@ def worst_phrase(section: Section) -> str:
     worst, tested = section["worst"], section["n_harnesses"]
     members = worst["set"]
     if not members:
-        return "cannot be told"
+        return one_line(worst["reason"] or "cannot be told")
     if worst["harness"]:
         return one_line(worst["harness"])
     if len(members) == tested:
@@ -114,9 +119,11 @@ def sentences(section: Section, data: Section) -> list[str]:
     if not section["trials"]["judged"]:
         return ["No trial has a verdict, so nothing can be said yet."]
     told = [_level(section), *_cause(section)]
-    if data["unsupported"]:
-        told.append(unsupported_phrase(data) + ".")
-    if section["low_precision"]:
+    if section["unsupported"]:
+        told.append(diagnosis_words.unsupported_phrase(section, data) + ".")
+    if section["recovered"]:
+        told.append(diagnosis_words.recovered_sentence(section))
+    if section["low_precision"] and not section["worst"]["reason"]:
         told.append(f"Low precision: {count(section['n_tasks'], 'task')}, fewer than 50, so verdicts stay unclear.")
     return told
 
@@ -124,6 +131,11 @@ def sentences(section: Section, data: Section) -> list[str]:
 def _level(section: Section) -> str:
     worst, gap = section["worst"], section["gap"]
     tested = count(section["n_harnesses"], "harness")
+    if worst["reason"]:
+        return (
+            f"The mean is {share(section['mean'])} over {tested}. With {one_line(worst['reason'])} the worst cannot be "
+            "told, no figure has an interval, and verdicts stay unclear."
+        )
     if worst["estimate"] is None:
         return f"The worst of {tested} cannot be estimated from these trials; the mean is {share(section['mean'])}."
     who = "the scripted agent" if section["endpoint"]["scripted"] else "the model"
@@ -171,6 +183,15 @@ def share_phrase(one: Section) -> str:
     return f"{percent(one['share'])} (joint p {p_value(one['p_adjusted'])})"
 
 
+def void_axes(section: Section) -> list[tuple[str, str]]:
+    """The axes that are not compared at this endpoint, each with the reason."""
+    return [
+        (one["axis"], one["reason"])
+        for one in section["shares"]
+        if one["reason"] and one["reason"].startswith(NOT_COMPARED)
+    ]
+
+
 def level_name(row: Section) -> str:
     """`axis = level`, on one line."""
     return f"{one_line(row['axis'])} = {one_line(row['level'])}"
@@ -188,38 +209,19 @@ def exposure_phrase(row: Section) -> str:
     return NOT_EXERCISED if row["exposure"] == 0 else percent(row["exposure"])
 
 
-def verdict_detail(entry: Section) -> str:
+def common_reason(section: Section) -> str | None:
+    """Why verdicts are withheld, where it is the same of all harnesses: said once, not on every line."""
+    reasons = {entry["reason"] for entry in section["harnesses"] if entry["verdict"] not in (None, "unsupported")}
+    return one_line(reason) if len(reasons) == 1 and (reason := reasons.pop()) else None
+
+
+def verdict_detail(entry: Section, section: Section) -> str:
     """Why a verdict is withheld, or what would decide an unclear one."""
     if entry["reason"]:
-        return one_line(entry["reason"])
+        reason = one_line(entry["reason"])
+        return "" if reason == common_reason(section) else reason
     more = entry["extra_tasks"]
     return f"about {count(more, 'more task')} would decide" if more else ""
-
-
-def bounds_phrase(section: Section) -> str:
-    """What WORST would be had the lost trials all failed, or all passed."""
-    loss = section["loss"]
-    failed, passed = percent(loss["worst_if_failed"]), percent(loss["worst_if_passed"])
-    return f"Had all of them failed, WORST would be {failed}; had all passed, {passed}."
-
-
-def spent_phrases(section: Section) -> list[tuple[str, str]]:
-    """Tokens, cost and time of all attempts, those of lost trials included."""
-    spent = section["spent"]
-    tokens = spent["tokens"]
-    inner = f"prompt {tokens['prompt']:,} ({tokens['cached']:,} cached), completion {tokens['completion']:,}"
-    known, missing = spent["cost_known"], spent["unpriced"]
-    cost = f"{known:,.2f}, in the currency of the price list"
-    if missing == spent["attempts"]:
-        cost = "unknown: no price is configured"
-    elif missing:
-        cost = f"at least {cost}: {count(missing, 'attempt')} without a price"
-    return [
-        ("Tokens", f"{inner} ({tokens['reasoning']:,} reasoning)"),
-        ("Cost", cost),
-        ("Time", f"{spent['seconds'] / 3600:,.2f} hours of trials, added up over those run at once"),
-        ("Attempts", f"{count(spent['attempts'], 'attempt')}, {count(spent['steps'], 'step')}"),
-    ]
 
 
 def effect_phrase(row: Section) -> str:
@@ -232,12 +234,9 @@ def effect_phrase(row: Section) -> str:
 def _why_unknown(reason: str | None) -> str:
     if not reason:
         return UNKNOWN
-    return NOT_EXERCISED if reason == NEVER_ACTED else f"{UNKNOWN}: {one_line(reason)}"
-
-
-def unsupported_phrase(data: Section) -> str:
-    """How many of the family's harnesses were never run."""
-    return f"{len(data['unsupported'])} of {data['n_family']} harnesses cannot run here"
+    if reason == NEVER_ACTED:
+        return NOT_EXERCISED
+    return one_line(reason) if reason.startswith(NOT_COMPARED) else f"{UNKNOWN}: {one_line(reason)}"
 
 
 def incomplete_phrase(trials: Section) -> str:
@@ -247,14 +246,9 @@ def incomplete_phrase(trials: Section) -> str:
 
 
 def trials_phrase(trials: Section) -> str:
-    """Planned, judged and lost trials."""
-    return f"{count(trials['planned'], 'trial')} planned, {trials['judged']:,} judged, {trials['lost']:,} lost"
-
-
-def lost_phrase(section: Section) -> str:
-    """Lost trials by owner, with whether they are spread evenly."""
-    owners = ", ".join(f"{one_line(owner)} {number:,}" for owner, number in section["lost"].items())
-    return owners or "none"
+    """Planned, judged and lost trials, and those of harnesses that cannot run."""
+    said = f"{count(trials['planned'], 'trial')} planned, {trials['judged']:,} judged, {trials['lost']:,} lost"
+    return f"{said}, {trials['unsupported']:,} of harnesses that cannot run here" if trials["unsupported"] else said
 
 
 def verdict_counts(section: Section) -> str:

@@ -20,8 +20,18 @@ Effects of levels: Least squares within each task, the canonical level as refere
   over all levels. "Detectable" is the smallest effect found with 80 % power before that correction. "Exposed" is the
   share of judged trials with the level in which its axis acted.
 Shares: First-order share of the variance between harnesses, corrected for noise; what main effects leave over is
-  interactions and other.
+  interactions and other. The joint p tests all levels of an axis at once, with Holm's correction over axes; it asks
+  more of the same harnesses, and can be large beside a small p of one level.
+Few tasks: Below 20 tasks WORST and what rests on its model are unknown, scores are plain means, and nothing has an
+  interval; below 50 verdicts stay unclear.
 Lost trials: Failures of endpoint, sandbox, task or harness are missing data with an owner, never a zero.
+Cannot run here: A harness that the probe or a trial found impossible at an endpoint is unsupported; its trials are in
+  no figure and not lost. An axis that changes nothing there is not compared.
+Labels: What was met in a turn or a trial. Each has an owner, who must act, and an effect. A trial that was not solved
+  is counted under the first label that can cost a score, else under how it stopped, else under the first error that
+  the model was told of; what was tolerated explains no failure.
+Strict and recovered: The headline takes a call that leaked as text for text. Where trials went on from such a call, the
+  recovered reading stands beside it.
 Intervals: 95 %, two-sided unless said otherwise, for tasks as a sample of a population of tasks.
 """
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from harness_eval.bundled import folder
-from harness_eval.report import figures, findings, wording
+from harness_eval.report import diagnosis_words, figures, findings, wording
 from harness_eval.report.content import sections_of
 from harness_eval.report.figures import BAD, GOOD, INK, MARK, MUTED, Row, Scale
 from harness_eval.report.why import SIGNIFICANT
@@ -33,7 +33,7 @@ def page(data: Section) -> str:
     )
     template = environment.get_template("report.html.j2")
     sections = [(section, _drawings(section, place)) for place, section in enumerate(sections_of(data))]
-    return template.render(data=data, sections=sections, findings=findings, wording=wording)
+    return template.render(data=data, sections=sections, findings=findings, diagnosis=diagnosis_words, wording=wording)
 
 
 def _visible(text: str) -> str:
@@ -53,7 +53,8 @@ def _drawings(section: Section, place: int) -> dict[str, Json]:
     levels = [row for row in section["axes"] if row["effect"] is not None][:_LEVELS_DRAWN]
     if levels:
         drawn["effects"] = _both(Markup, f"effects-{place}", [_level_row(row) for row in levels], _effect_scale(levels))
-    drawn["map"] = _map(section, [entry["harness"] for entry in ranked])
+    drawn["map"] = _map(section, [entry["harness"] for entry in ranked if entry["verdict"] != "unsupported"])
+    drawn["labels"] = _labels(section, [entry["harness"] for entry in ranked])
     drawn["stops"] = _columns(section, "stops")
     return drawn
 
@@ -115,6 +116,22 @@ def _map(section: Section, order: Sequence[str]) -> dict[str, Json]:
         "small": small,
         "picture": figures.heat_map(values) if judged and not small else None,
     }
+
+
+def _labels(section: Section, order: Sequence[str]) -> dict[str, Json]:
+    """Labels by harness; a cell is the share of the harness's trials in four steps, None where it was not met."""
+    run = {entry["harness"]: entry["judged"] + entry["lost"] for entry in section["harnesses"]}
+    run |= {entry["harness"]: entry["run"] for entry in section["unsupported"] if entry["run"]}
+    rows = []
+    for row in section["labels"]:
+        met = {harness: found["trials"] for harness, found in row["harnesses"].items()}
+        cells = [_heat(met[name], run[name]) if name in met else None for name in order]
+        rows.append((row["label"], row["effect"], cells))
+    return {"harnesses": list(order), "rows": rows, "dense": len(order) > _TABLE_HARNESSES}
+
+
+def _heat(trials: int, run: int) -> dict[str, int]:
+    return {"trials": trials, "run": run, "step": max(1, math.ceil(4 * trials / max(run, trials)))}
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

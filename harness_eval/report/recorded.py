@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness_eval import store
+from pydantic import BaseModel
+
+from harness_eval import config, store
 from harness_eval.errors import redact
+from harness_eval.report import probed
 from harness_eval.types import Json
 
 _MESSAGE_LENGTH = 300
 _TOKENS = ("prompt", "completion", "reasoning", "cached")
 
 
+class _Named(BaseModel):
+    name: str
+
+
+class _Harness(_Named):
+    labels: dict[str, str] | None = None
+
+
+class _Impossible(BaseModel):
+    harness: str
+    reason: str | None = None
+
+
+class _Study(BaseModel):
+    """The shape that every reader of study.json relies on."""
+
+    endpoints: list[_Named] | None = None
+    tasks: list[_Named] | None = None
+    harnesses: list[_Harness] | None = None
+    unsupported: list[_Impossible] | None = None
+    notes: list[str] | None = None
+    versions: dict[str, str] | None = None
+    limits: dict[str, float | None] | None = None
+    planned: int | None = None
+    repeats: int | None = None
+    canonical_repeats: int | None = None
+    seed: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a report needs of one recorded trial. `score` (0..1) is None for a lost trial, which has an `owner`."""
+    """What a report needs of one recorded trial. `score` (0..1) is None for a lost trial, which has an `owner`.
+
+    `label` is that of the failure, `turns` counts the turns of each label (None: not recorded), `recovered` is the
+    score after going on from a leaked call (None: the trial did not end on one).
+    """
 
     task: str
     harness: str
@@ -25,17 +62,28 @@ class Outcome:
     score: float | None
     owner: str
     message: str
+    label: str
     stop: str
     labels: tuple[str, ...]
+    turns: Mapping[str, int] | None
+    recovered: float | None
     acted: frozenset[str]
     tokens: int
     seconds: float
     cost: float | None
 
+    @property
+    def judged(self) -> bool:
+        """Whether there is a verdict."""
+        return self.score is not None
+
 
 @dataclass(slots=True)
 class Spent:
-    """What all attempts at one endpoint used up, those of lost trials too; `cost` in the currency of its prices."""
+    """What all attempts at one endpoint used up, those of lost trials too; `cost` in the currency of its prices.
+
+    `turns` counts turns by label, `retried` failed requests by label, `pace` has the seconds a turn of each attempt.
+    """
 
     tokens: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_TOKENS, 0))
     cost: float = 0.0
@@ -43,27 +91,39 @@ class Spent:
     steps: int = 0
     attempts: int = 0
     unpriced: int = 0  # attempts whose cost is unknown
+    turns: Counter[str] = field(default_factory=Counter)
+    retried: Counter[str] = field(default_factory=Counter)
+    pace: list[float] = field(default_factory=list)
 
     def add(self, row: Mapping[str, Json]) -> None:
         """Count one line of results.jsonl."""
         usage = row.get("usage") or {}
+        seconds, steps = float(row.get("seconds") or 0.0), int(row.get("steps") or 0)
         for kind in self.tokens:
             self.tokens[kind] += int(usage.get(kind) or 0)
         self.cost += float(row.get("cost") or 0.0)
         self.unpriced += row.get("cost") is None
-        self.seconds += float(row.get("seconds") or 0.0)
-        self.steps += int(row.get("steps") or 0)
+        self.seconds += seconds
+        self.steps += steps
         self.attempts += 1
+        self.turns.update(_counted(row.get("turns")) or {})
+        self.retried.update(_counted(row.get("retried")) or {})
+        if steps:
+            self.pace.append(seconds / steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """`study` is study.json; `outcomes` has one entry a trial; `strangers` counts trials of no cell of this study."""
+    """`study` is study.json; `outcomes` has one entry a trial; `strangers` counts trials of no cell of this study.
+
+    `probes` has what the probe found, by endpoint.
+    """
 
     study: Mapping[str, Json]
     outcomes: Sequence[Outcome]
     spent: Mapping[str, Spent]
     strangers: int
+    probes: Mapping[str, probed.Probe]
 
     def named(self, kind: str) -> list[Mapping[str, Json]]:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
@@ -80,9 +140,10 @@ def read(folder: Path) -> Recorded:
     """Study and results of a run's folder. A torn line does not count: its trial is owed again.
 
     Raises:
-        ConfigError: if the folder holds no readable study.json.
+        ConfigError: if the folder holds no readable study.json, or a damaged one.
     """
     study = store.read_study(folder)
+    config.parse(_Study, study, str(folder / store.STUDY))
     known = [{entry["name"] for entry in study.get(kind) or ()} for kind in ("tasks", "harnesses", "endpoints")]
     spent: dict[str, Spent] = {}
     for row in store.rows(folder):
@@ -93,7 +154,7 @@ def read(folder: Path) -> Recorded:
             outcomes.append(_outcome(row))
         else:
             strangers += 1
-    return Recorded(study, outcomes, spent, strangers)
+    return Recorded(study, outcomes, spent, strangers, probed.read(folder))
 
 
 def _outcome(row: Mapping[str, Json]) -> Outcome:
@@ -102,6 +163,7 @@ def _outcome(row: Mapping[str, Json]) -> Outcome:
     if failure is None and score is None:
         failure = {"owner": "harness", "message": "neither a verdict nor a failure was recorded"}
     lost, usage = failure or {}, row.get("usage") or {}
+    recovered = row.get("recovered")
     return Outcome(
         task=row["task"],
         harness=row["harness"],
@@ -110,10 +172,20 @@ def _outcome(row: Mapping[str, Json]) -> Outcome:
         score=None if failure else score,
         owner=str(lost.get("owner", "")),
         message=redact(str(lost.get("message", "")))[:_MESSAGE_LENGTH],
+        label=str(lost.get("label") or ""),
         stop=str(row.get("stop") or "unknown"),
-        labels=tuple(row.get("labels") or ()),
+        labels=tuple(str(label) for label in row.get("labels") or ()),
+        turns=_counted(row.get("turns")),
+        recovered=float(recovered["score"]) if isinstance(recovered, Mapping) and not failure else None,
         acted=frozenset(row.get("acted") or ()),
         tokens=int(usage.get("prompt") or 0) + int(usage.get("completion") or 0),
         seconds=float(row.get("seconds") or 0.0),
         cost=row.get("cost"),
     )
+
+
+def _counted(value: Json) -> dict[str, int] | None:
+    """Counts by label; None where they were not recorded."""
+    if not isinstance(value, Mapping):
+        return None
+    return {str(label): number for label, number in value.items() if isinstance(number, int)}

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness_eval.errors import redact
-from harness_eval.report import counts
-from harness_eval.report.leading import UNKNOWN, figures, leading
+from harness_eval.report import counts, diagnosed, support
+from harness_eval.report.health import health
+from harness_eval.report.leading import UNKNOWN, figures, leading, score, too_few
+from harness_eval.report.reading import readings
 from harness_eval.report.recorded import Outcome, Recorded, Spent
 from harness_eval.report.why import why
 from harness_eval.types import Json
@@ -17,26 +19,38 @@ if TYPE_CHECKING:
 
 
 def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]:
-    """Everything about one endpoint. Proportions are 0..1; what is unknown is None."""
-    outcomes = [outcome for outcome in recorded.outcomes if outcome.endpoint == endpoint["name"]]
+    """Everything about one endpoint. Proportions are 0..1; what is unknown is None.
+
+    Trials of a harness that cannot run here are in no figure: `trials.unsupported` counts them, run or not.
+    """
+    name = endpoint["name"]
+    every = [outcome for outcome in recorded.outcomes if outcome.endpoint == name]
+    refused = support.unsupported(recorded, name, every)
+    outcomes = [outcome for outcome in every if outcome.harness not in refused]
     harnesses, tasks = recorded.named("harnesses"), [task["name"] for task in recorded.named("tasks")]
     names = [harness["name"] for harness in harnesses]
     canonical = recorded.study.get("canonical")
-    score, valid = counts.arrays(outcomes, tasks, names)
-    summary = _summarise(recorded, score, valid)
-    reference = names.index(canonical) if canonical in names else None
-    levels = {harness["name"]: recorded.levels(harness) for harness in harnesses}
+    scores, valid = counts.arrays(outcomes, tasks, names)
+    summary = _summarise(recorded, scores, valid)
+    reference = names.index(canonical) if canonical in names and canonical not in refused else None
+    exposure = counts.exposure(outcomes, {harness["name"]: recorded.levels(harness) for harness in harnesses})
+    spent = recorded.spent.get(name, Spent())
     return {
         "endpoint": _endpoint(endpoint),
-        **_trials(recorded, outcomes),
+        **_trials(recorded, outcomes, support.planned_trials(recorded, refused, every)),
+        "unsupported": [*support.impossible(recorded), *refused.values()],
         "n_tasks": len(tasks),
         "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
         **leading(summary, names, reference),
-        "harnesses": _harnesses(recorded, summary, outcomes, reference),
-        **why(summary, counts.exposure(outcomes, levels), reference),
+        "harnesses": _harnesses(recorded, summary, outcomes, reference, refused),
+        **why(summary, exposure, reference, support.void_axes(recorded, name)),
         **_caveats(summary, reference),
-        "spent": _spent(recorded.spent.get(endpoint["name"], Spent())),
-        "cells": {"tasks": tasks, "harnesses": names, "score": counts.cells(score, valid)},
+        "recovered": readings(outcomes, tasks, names),
+        "labels": diagnosed.labels(every),
+        "blame": diagnosed.blame(outcomes),
+        "endpoint_health": health(spent, outcomes, recorded.probes.get(name)),
+        "spent": _spent(spent),
+        "cells": {"tasks": tasks, "harnesses": names, "score": counts.cells(scores, valid)},
     }
 
 
@@ -61,23 +75,34 @@ def _endpoint(endpoint: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _trials(recorded: Recorded, outcomes: Sequence[Outcome]) -> dict[str, Json]:
+def _trials(recorded: Recorded, outcomes: Sequence[Outcome], unsupported: int) -> dict[str, Json]:
     """How many of the planned trials have a verdict, and whose fault it is where there is none."""
-    judged = sum(outcome.score is not None for outcome in outcomes)
-    lost = len(outcomes) - judged
+    judged = sum(outcome.judged for outcome in outcomes)
+    done = len(outcomes) + unsupported
     planned = int(recorded.study.get("planned") or 0) // max(1, len(recorded.named("endpoints")))
-    planned = max(planned, len(outcomes))
-    owners, messages = counts.losses(outcomes)
+    planned = max(planned, done)
+    lost = counts.lost_labels(outcomes)
     return {
-        "trials": {"planned": planned, "judged": judged, "lost": lost, "owed": planned - len(outcomes)},
-        "incomplete": planned > len(outcomes),
-        "lost": owners,
-        "lost_messages": messages,
+        "trials": {
+            "planned": planned,
+            "judged": judged,
+            "lost": len(outcomes) - judged,
+            "unsupported": unsupported,
+            "owed": planned - done,
+        },
+        "incomplete": planned > done,
+        "lost": {owner: sum(labels.values()) for owner, labels in lost.items()},
+        "lost_labels": lost,
+        "lost_messages": counts.lost_messages(outcomes),
     }
 
 
 def _harnesses(
-    recorded: Recorded, summary: Summary, outcomes: Iterable[Outcome], reference: int | None
+    recorded: Recorded,
+    summary: Summary,
+    outcomes: Iterable[Outcome],
+    reference: int | None,
+    refused: Mapping[str, Mapping[str, Json]],
 ) -> list[dict[str, Json]]:
     """One entry a harness, in the study's order; `difference` is to the canonical harness."""
     harnesses = recorded.named("harnesses")
@@ -86,15 +111,18 @@ def _harnesses(
     empty = counts.tally(())
     entries = []
     for place, harness in enumerate(harnesses):
+        name = harness["name"]
         entry: dict[str, Json] = {
-            "harness": harness["name"],
+            "harness": name,
             "id": harness.get("id"),
             "version": harness.get("version"),
             "canonical": place == reference,
             **_score(summary, place, compared=reference is not None),
-            **tallies.get(harness["name"], empty),
+            **tallies.get(name, empty),
             "differs": _differs(recorded.levels(harness), usual) if reference is not None else {},
         }
+        if name in refused:
+            entry |= {"verdict": "unsupported", "reason": refused[name]["reason"], "extra_tasks": None}
         entries.append(entry)
     return entries
 
@@ -108,10 +136,10 @@ def _score(summary: Summary, place: int, *, compared: bool) -> dict[str, Json]:
     one = summary.harnesses[place]
     compared = compared and one.judged + one.lost > 0  # of a harness that was not run yet nothing can be said
     return {
-        **figures(one.score),
+        **score(summary, place),
         "difference": figures(one.difference) if compared else UNKNOWN,
         "p_adjusted": one.p_adjusted if compared else None,
-        "p_worst": summary.worst.p_worst[place],
+        "p_worst": None if too_few(summary) else summary.worst.p_worst[place],
         "verdict": one.verdict if compared else None,
         "reason": one.reason if compared else None,
         "extra_tasks": one.extra_tasks if compared else None,
@@ -121,18 +149,18 @@ def _score(summary: Summary, place: int, *, compared: bool) -> dict[str, Json]:
 def _caveats(summary: Summary, reference: int | None) -> dict[str, Json]:
     notes = [*summary.notes, *summary.effects.notes]
     if reference is None:
-        notes.append("no canonical harness in this run: gap, verdicts and effects of levels are unknown")
+        notes.append("no canonical harness ran here: gap, verdicts and effects of levels are unknown")
     if not summary.lost.judged:
         notes = ["no trial has been judged"]
-    lost = summary.lost
+    lost, usable = summary.lost, too_few(summary) is None
     return {
         "low_precision": summary.low_precision,
         "loss": {
             "rate": lost.rate,
             "p_equal": lost.p_equal,
             "flagged": lost.flagged,
-            "worst_if_failed": lost.worst_if_failed,
-            "worst_if_passed": lost.worst_if_passed,
+            "worst_if_failed": lost.worst_if_failed if usable else None,
+            "worst_if_passed": lost.worst_if_passed if usable else None,
         },
         "notes": list(dict.fromkeys(notes)),
     }

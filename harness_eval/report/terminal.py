@@ -1,12 +1,14 @@
-"""The report as plain text for a terminal: what matters, in at most some thirty lines an endpoint."""
+"""The report as plain text for a terminal: what matters, in at most some forty lines an endpoint."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
 
+from harness_eval.report import diagnosis_words as diagnosis
 from harness_eval.report import findings
 from harness_eval.report.content import sections_of
+from harness_eval.report.why import NEVER_ACTED
 from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent
 from harness_eval.types import Json
 
@@ -16,15 +18,22 @@ _SHARE_SHOWN = 0.005  # below that a share is not worth a place on the line
 _NOTES_SHOWN = 4
 _UNSUPPORTED_SHOWN = 3
 _NAME = 12
+_LABELS_SHOWN = 4
 _WIDTH = 110
+_WIDEST = 140
 
 
 def summary_text(data: Mapping[str, Json]) -> str:
-    """The headline, the top effects, what was lost, what was not run and the notes, from the content of report.json."""
+    """The headline, the top effects, whose it is, how the endpoint served, what cannot run and the notes."""
     lines: list[str] = []
     for section in sections_of(data):
-        lines += [*_headline(section, data), *_why(section), *_rest(section)]
-    lines += _not_run(data)
+        lines += [
+            *_headline(section, data),
+            *_why(section),
+            *_whose(section),
+            *_rest(section),
+            *_not_run(section, data),
+        ]
     if data.get("by_endpoint"):
         lines += [f"note{'':8}{one_line(note)}" for note in data["remarks"][:_NOTES_SHOWN]]
     return "\n".join(lines) + "\n"
@@ -61,12 +70,17 @@ def _why(section: Mapping[str, Json]) -> list[str]:
     told = " · ".join(shares[:_SHARES_SHOWN]) or "no axis explains variance beyond noise"
     lines = ["", f"{'WHY':{_NAME}}{told}"]
     known = [row for row in section["axes"] if row["effect"] is not None]
+    if known and "joint p" in told:
+        lines.append(
+            "  joint p: all levels of an axis at once, which asks more of the same harnesses; Holm p: one level"
+        )
     for row in known[:_LEVELS_SHOWN]:
         p = p_value(row["p_adjusted"])
         exposure = findings.exposure_phrase(row)
         lines.append(f"  {findings.level_name(row):<38}{findings.effect_phrase(row)}  Holm p {p}  exposed {exposure}")
-    silent = sum(row["exposure"] == 0 for row in section["axes"])
-    rest = max(0, len(section["axes"]) - silent - len(known[:_LEVELS_SHOWN]))
+    lines += [f"  {one_line(axis)}: {one_line(reason)}" for axis, reason in findings.void_axes(section)]
+    silent = sum(row["reason"] == NEVER_ACTED for row in section["axes"])
+    rest = max(0, len(known) - _LEVELS_SHOWN)
     if rest:
         lines.append(f"  {count(rest, 'other level')} in the report")
     if silent:
@@ -74,11 +88,36 @@ def _why(section: Mapping[str, Json]) -> list[str]:
     return lines
 
 
-def _rest(section: Mapping[str, Json]) -> list[str]:
+def _whose(section: Mapping[str, Json]) -> list[str]:
+    """Who is to blame, the labels that cost most, and how the endpoint served."""
     lines = [""]
+    blamed = textwrap.wrap(diagnosis.blame_sentence(section), _WIDTH - _NAME)
+    lines += [f"{'' if place else 'WHOSE':{_NAME}}{line}" for place, line in enumerate(blamed)]
+    labels = diagnosis.costly(section)
+    for place, row in enumerate(labels[:_LABELS_SHOWN]):
+        owner = f"{row['owner']}, {diagnosis.effect_name(row['effect'])}"
+        most = diagnosis.most_in_phrase(row, 1)
+        met = f"{one_line(row['label']):<34} {count(row['trials'], 'trial'):<11} {owner:<34} most in {most}"
+        lines.append(_cut(f"{'' if place else 'LABELS':{_NAME}}{met}"))
+    if len(labels) > _LABELS_SHOWN:
+        lines.append(f"{'':{_NAME}}{count(len(labels) - _LABELS_SHOWN, 'more label')} in the report")
+    health = section["endpoint_health"]
+    told = dict(diagnosis.health_rows(section))
+    lines.append(_cut(f"{'ENDPOINT':{_NAME}}requests: {told['Requests']}; {diagnosis.tokens_phrase(health)}"))
+    if health["retried"]:
+        lines.append(_cut(f"{'':{_NAME}}retried: {told['Retried']}"))
+    if health["oddities"]:
+        lines.append(_cut(f"{'':{_NAME}}put right: {told['Put right']}"))
+    if health["probe"]:
+        lines.append(_cut(f"{'':{_NAME}}probe: {diagnosis.probe_phrase(section)}"))
+    return lines
+
+
+def _rest(section: Mapping[str, Json]) -> list[str]:
+    lines = []
     if any(entry["verdict"] for entry in section["harnesses"]):
         lines.append(f"{'VERDICTS':{_NAME}}{findings.verdict_counts(section)}")
-    lines.append(f"{'LOST':{_NAME}}{findings.lost_phrase(section)}")
+    lines.append(f"{'LOST':{_NAME}}{diagnosis.lost_phrase(section)}")
     notes = section["notes"]
     lines += [f"{'note':{_NAME}}{one_line(note)}" for note in notes[:_NOTES_SHOWN]]
     if len(notes) > _NOTES_SHOWN:
@@ -86,11 +125,18 @@ def _rest(section: Mapping[str, Json]) -> list[str]:
     return lines
 
 
-def _not_run(data: Mapping[str, Json]) -> list[str]:
-    unsupported = data["unsupported"]
-    if not unsupported:
+def _not_run(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str]:
+    if not section["unsupported"]:
         return []
-    shown = [
-        f"  {one_line(entry['harness'])}: {one_line(entry['reason'])}" for entry in unsupported[:_UNSUPPORTED_SHOWN]
-    ]
-    return [f"{'NOT RUN':{_NAME}}{findings.unsupported_phrase(data)}", *shown]
+    groups = diagnosis.unsupported_groups(section)
+    lines = [f"{'NOT RUN':{_NAME}}{diagnosis.unsupported_phrase(section, data)}"]
+    for reason, label, names in groups[:_UNSUPPORTED_SHOWN]:
+        who = one_line(names[0]) if len(names) == 1 else count(len(names), "harness")
+        lines += [_cut(f"  {who}: {f'{one_line(label)}, ' if label else ''}{one_line(reason)}")]
+    if len(groups) > _UNSUPPORTED_SHOWN:
+        lines.append(f"  {count(len(groups) - _UNSUPPORTED_SHOWN, 'more reason')} in the report")
+    return lines
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"

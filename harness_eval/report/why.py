@@ -19,13 +19,18 @@ NEVER_ACTED = "not exercised: never acted in a trial"
 _OTHER_KIND = "other"
 
 
-def why(summary: Summary, exposure: Exposure, reference: int | None) -> dict[str, Json]:
-    """Axes: effects with exposure (what matters first), shares of the variance by axis and by kind."""
+def why(
+    summary: Summary, exposure: Exposure, reference: int | None, void: Mapping[str, str] | None = None
+) -> dict[str, Json]:
+    """Axes: effects with exposure (what matters first), shares of the variance by axis and by kind.
+
+    `void` names the axes that compare nothing at this endpoint, each with the reason: they have no effect to print.
+    """
     if reference is None:
         return {"axes": [], "shares": [], "kinds": [], "entangled_share": None, "other_share": None}
-    shares = _shares(summary.effects, exposure)
+    shares = _shares(summary.effects, exposure, void or {})
     return {
-        "axes": _levels(summary.effects, exposure, [one["axis"] for one in shares]),
+        "axes": _levels(summary.effects, exposure, [one["axis"] for one in shares], void or {}),
         "shares": shares,
         "kinds": _kinds(shares),
         "entangled_share": summary.effects.entangled_share,
@@ -33,25 +38,28 @@ def why(summary: Summary, exposure: Exposure, reference: int | None) -> dict[str
     }
 
 
-def _shares(effects: AxisEffects, exposure: Exposure) -> list[dict[str, Json]]:
+def _shares(effects: AxisEffects, exposure: Exposure, void: Mapping[str, str]) -> list[dict[str, Json]]:
     """Shares of the variance, the largest first. An axis of which no changed level ever acted was not tested."""
     shares = []
     for one in effects.axes:
         acted = [exposure.get((level.axis, level.level)) for level in effects.levels if level.axis == one.axis]
-        tested = not acted or any(share != 0 for share in acted)
+        silent = acted and all(share == 0 for share in acted)
+        untested = void.get(one.axis) or (NEVER_ACTED if silent else None)
         shares.append(
             {
                 "axis": one.axis,
-                "share": one.share if tested else None,
+                "share": None if untested else one.share,
                 "kind": _KIND_OF.get(one.axis, _OTHER_KIND),
-                "p_adjusted": one.p_adjusted if tested else None,
-                "reason": one.reason if tested else NEVER_ACTED,
+                "p_adjusted": None if untested else one.p_adjusted,
+                "reason": untested or one.reason,
             }
         )
     return sorted(shares, key=lambda one: (one["share"] is None, -(one["share"] or 0.0)))
 
 
-def _levels(effects: AxisEffects, exposure: Exposure, order: Sequence[str]) -> list[dict[str, Json]]:
+def _levels(
+    effects: AxisEffects, exposure: Exposure, order: Sequence[str], void: Mapping[str, str]
+) -> list[dict[str, Json]]:
     rows = [
         {
             "axis": one.axis,
@@ -67,9 +75,12 @@ def _levels(effects: AxisEffects, exposure: Exposure, order: Sequence[str]) -> l
         }
         for one in effects.levels
     ]
-    for row in rows:
-        if row["exposure"] == 0:  # what never acted was not tested: any difference is not its doing
-            row.update(effect=None, low=None, high=None, p_adjusted=None, reason=NEVER_ACTED)
+    for row, one in zip(
+        rows, effects.levels, strict=True
+    ):  # what never acted, or acts on nothing here, was not tested: a difference is not its doing
+        untested = void.get(one.axis) or (NEVER_ACTED if row["exposure"] == 0 else None)
+        if untested:
+            row.update(effect=None, low=None, high=None, p_adjusted=None, detectable=None, reason=untested)
 
     def importance(row: Mapping[str, Json]) -> tuple[bool, bool, int, float, float]:
         p = 1.0 if row["p_adjusted"] is None else row["p_adjusted"]

@@ -23,23 +23,21 @@ def points(value: float | None, *, signed: bool = False) -> str:
 
 
 def interval(figures: Figures, *, signed: bool = False) -> str:
-    """The interval in brackets, in percent or points without a unit; says so when it is unknown."""
+    """The interval in brackets, in percent or points without a unit; "" where it is unknown, which is said once."""
     low, high = figures.get("low"), figures.get("high")
     if low is None or high is None:
-        return "[interval unknown]"
+        return ""
     return f"[{_decimal(low, signed=signed)}, {_decimal(high, signed=signed)}]"
 
 
 def share(figures: Figures) -> str:
     """A proportion with its interval."""
-    return UNKNOWN if figures.get("estimate") is None else f"{percent(figures['estimate'])} {interval(figures)}"
+    return f"{percent(figures.get('estimate'))} {interval(figures)}".rstrip()
 
 
 def difference(figures: Figures, *, signed: bool = False) -> str:
     """A difference with its interval, in percentage points."""
-    if figures.get("estimate") is None:
-        return UNKNOWN
-    return f"{points(figures['estimate'], signed=signed)} {interval(figures, signed=signed)}"
+    return f"{points(figures.get('estimate'), signed=signed)} {interval(figures, signed=signed)}".rstrip()
 
 
 def p_value(value: float | None) -> str:

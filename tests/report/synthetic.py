@@ -37,6 +37,13 @@ class Plan:
     labels: dict[int, dict[str, str]] = field(default_factory=dict)
     message: str = "the server answered 503"
     seed: int = 7
+    labelled: bool = False  # rows that count turns and retries by label, and name the label of a failure
+    mistakes: tuple[str, ...] = ("model.wrong_answer", "model.loop_identical_calls", "limit.context_overflow")
+    oddities: dict[str, int] = field(default_factory=dict)  # label -> turns a trial
+    retried: dict[str, int] = field(default_factory=dict)  # label -> failed requests a trial
+    leaks: tuple[int, ...] = ()  # harnesses whose unsolved trials ended on a leaked call, and are solved if it counts
+    aborts: dict[int, str] = field(default_factory=dict)  # harness -> label of its only trial
+    probe: dict[str, Any] | None = None  # of the first endpoint
 
 
 def labels_of(number: int) -> dict[str, str]:
@@ -85,6 +92,8 @@ def write_run(folder: Path, plan: Plan) -> Path:
     }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.json").write_text(json.dumps(study))
+    if plan.probe is not None:
+        (folder / "probe.json").write_text(json.dumps({"endpoints": {plan.endpoints[0]: plan.probe}}))
     lines = [json.dumps(row) for row in _rows(plan, harnesses, tasks)]
     (folder / "results.jsonl").write_text("".join(f"{line}\n" for line in lines[: plan.stop_after]))
     return folder
@@ -96,15 +105,36 @@ def _rows(plan: Plan, harnesses: list[dict[str, Any]], tasks: list[str]) -> list
     rows = []
     for repeat in range(plan.repeats):
         for task in tasks:
-            for harness in harnesses:
+            for number, harness in enumerate(harnesses):
                 cost = sum(plan.costs.get(f"{axis}={level}", 0.0) for axis, level in harness["labels"].items())
                 solved = dice.random() < plan.base + ease[task] - cost
                 lost = dice.random() < plan.lost
-                rows += [
+                made = [
                     _row(plan, (task, harness, endpoint, repeat), solved, dice if lost else None)
                     for endpoint in plan.endpoints
                 ]
+                if number in plan.aborts and (task, repeat) != (tasks[0], 0):
+                    continue
+                rows += [_labelled(plan, number, row) for row in made] if plan.labelled else made
     return rows
+
+
+def _labelled(plan: Plan, number: int, row: dict[str, Any]) -> dict[str, Any]:
+    """The row as a newer version writes it: labels counted, failures labelled, leaked calls read in both ways."""
+    row |= {"turns": {"ok.tool_call": 5, **plan.oddities}, "retried": plan.retried, "recovered": None}
+    row["labels"] = [label for label in plan.oddities if label != "ok.tool_call"]
+    if number in plan.aborts:
+        row |= {"solved": None, "score": None, "stop": None}
+        row["failure"] = {"owner": "harness", "message": "the server answered 400", "label": plan.aborts[number]}
+    elif row["failure"]:
+        row["failure"] |= {"label": "infra.overloaded" if row["failure"]["owner"] == "endpoint" else ""}
+    elif number in plan.leaks and not row["solved"]:
+        row["labels"] += ["undetermined.markup_leak"]
+        row["turns"] = {**row["turns"], "undetermined.markup_leak": 1}
+        row["recovered"] = {"score": 1.0, "solved": True}
+    elif not row["solved"]:
+        row["labels"] += [plan.mistakes[int(row["task"][-3:]) % len(plan.mistakes)]]
+    return row
 
 
 def _row(

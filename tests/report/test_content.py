@@ -54,7 +54,7 @@ def test_lost_trials_are_missing_with_their_owner_and_never_zeros(tmp_path: Path
 def test_a_run_that_owes_trials_is_incomplete(tmp_path: Path) -> None:
     data = build(write_run(tmp_path, Plan(stop_after=500)))
     assert data["incomplete"]
-    assert data["trials"] == {"planned": 1080, "judged": 500, "lost": 0, "owed": 580}
+    assert data["trials"] == {"planned": 1080, "judged": 500, "lost": 0, "unsupported": 0, "owed": 580}
 
 
 def test_nothing_judged_gives_nulls_and_no_exception(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_torn_last_line_is_owed_again(tmp_path: Path) -> None:
     path = folder / "results.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
     data = build(folder)
-    assert data["trials"] == {"planned": 100, "judged": 99, "lost": 0, "owed": 1}
+    assert data["trials"] == {"planned": 100, "judged": 99, "lost": 0, "unsupported": 0, "owed": 1}
     assert data["incomplete"]
 
 
@@ -142,7 +142,7 @@ def test_small_runs_have_unknowns_instead_of_exceptions(tmp_path: Path, tasks: i
 def test_several_endpoints_have_a_section_each_and_the_run_is_counted_whole(tmp_path: Path) -> None:
     data = build(write_run(tmp_path, Plan(tasks=20, harnesses=5, endpoints=("a", "b"), stop_after=150)))
     assert [one["endpoint"]["name"] for one in data["by_endpoint"]] == ["a", "b"]
-    assert data["trials"] == {"planned": 200, "judged": 150, "lost": 0, "owed": 50}
+    assert data["trials"] == {"planned": 200, "judged": 150, "lost": 0, "unsupported": 0, "owed": 50}
     assert [one["trials"]["judged"] for one in data["by_endpoint"]] == [75, 75]
     assert data["mean"] == data["by_endpoint"][0]["mean"]
     assert "by_endpoint" not in build(write_run(tmp_path / "one", Plan(tasks=20, harnesses=5)))
@@ -162,7 +162,7 @@ def test_extra_repeats_of_the_canonical_harness_are_not_lost_trials_of_the_other
     study = json.loads((folder / "study.json").read_text())
     (folder / "study.json").write_text(json.dumps(study | {"planned": 120, "canonical_repeats": 3}))
     data = build(folder)
-    assert data["trials"] == {"planned": 120, "judged": 120, "lost": 0, "owed": 0}
+    assert data["trials"] == {"planned": 120, "judged": 120, "lost": 0, "unsupported": 0, "owed": 0}
     assert [entry["judged"] for entry in data["harnesses"]] == [60, 20, 20, 20]
     assert data["loss"]["rate"] == 0
 

@@ -1,0 +1,188 @@
+"""What was met in the trials of one endpoint in words: whose it is, how the endpoint served, what cannot run there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness_eval.report.wording import UNKNOWN, count, one_line, percent
+from harness_eval.types import Json
+
+Section = Mapping[str, Json]
+
+_LABELS_TOLD = 3  # of one owner, in a sentence
+_LIMIT = "limit."
+
+
+def effect_name(effect: str) -> str:
+    """An effect of the vocabulary as words."""
+    return effect.replace("_", " ")
+
+
+def short(label: str) -> str:
+    """A label without its family, as words: the owner stands beside it."""
+    words = one_line(label.partition(".")[2] or label).replace("_", " ")
+    return f"limit: {words}" if label.startswith(_LIMIT) else words
+
+
+def blame_sentence(section: Section) -> str:
+    """Whose it is that trials were not solved: one clause an owner, the owner of most first."""
+    rows = section["blame"]
+    if not rows:
+        return "Every trial with a verdict was solved." if section["trials"]["judged"] else ""
+    lost = section["trials"]["lost"]
+    among = f", {lost:,} of them lost" if lost else ""
+    clauses = [f"{one_line(row['owner'])} {row['trials']:,} ({_most(row['labels'])})" for row in rows]
+    number = count(sum(row["trials"] for row in rows), "trial")
+    return f"Of {number} not solved{among}: {', '.join(clauses)}."
+
+
+def _most(labels: Mapping[str, int]) -> str:
+    shown = [f"{short(label)} {number:,}" for label, number in list(labels.items())[:_LABELS_TOLD]]
+    rest = sum(list(labels.values())[_LABELS_TOLD:])
+    return ", ".join([*shown, f"other {rest:,}"] if rest else shown)
+
+
+def costly(section: Section) -> list[Section]:
+    """The labels that cost a score, a trial or a turn; what was merely tolerated is left out."""
+    return [row for row in section["labels"] if row["effect"] != "tolerated"]
+
+
+def turns(row: Section) -> str:
+    """In how many turns a label was met: a dash where it belongs to whole trials."""
+    return UNKNOWN if row["turns"] is None else f"{row['turns']:,}" if row["turns"] else "–"
+
+
+def most_in(row: Section, shown: int) -> tuple[list[tuple[str, int]], int]:
+    """The harnesses that met a label in most trials, with that number, and how many more there are."""
+    met = [(harness, found["trials"]) for harness, found in row["harnesses"].items()]
+    return met[:shown], max(0, len(met) - shown)
+
+
+def most_in_phrase(row: Section, shown: int) -> str:
+    """The same in one line."""
+    met, more = most_in(row, shown)
+    names = ", ".join(f"{one_line(harness)} ({number})" for harness, number in met)
+    return f"{names} and {more} more" if more else names
+
+
+def recovered_sentence(section: Section) -> str:
+    """The lenient reading beside the strict one; "" where no trial ended on a leaked call."""
+    found = section["recovered"]
+    if not found:
+        return ""
+    mean = found["mean"]
+    return (
+        f"{count(found['trials'], 'trial')} ended on a call that leaked as text; read leniently the mean is "
+        f"{percent(mean['recovered'])} instead of {percent(mean['strict'])}; the headline is the strict reading."
+    )
+
+
+def health_rows(section: Section) -> list[tuple[str, str]]:
+    """How the endpoint served, each line in words."""
+    found = section["endpoint_health"]
+    return [
+        ("Requests", requests_phrase(found)),
+        ("Retried", _parts(found["retried"])),
+        ("Put right", _parts(found["oddities"], " of turns")),
+        ("Lost trials", ", ".join(f"{one_line(name)} {number:,}" for name, number in found["lost"].items()) or "none"),
+        ("Seconds a turn", pace_phrase(found["seconds_per_turn"])),
+        ("Tokens", tokens_phrase(found)),
+        ("Usage missing", f"in {count(found['usage_missing'], 'turn')}" if found["usage_missing"] else "never"),
+    ]
+
+
+def requests_phrase(health: Section) -> str:
+    """How many requests were made, and how many of them failed and were sent again."""
+    failed = health["requests"] - health["turns"]
+    share = f" ({percent(health['retried_share'])})" if failed else ""
+    return f"{health['requests']:,} made, {failed:,} of them sent again{share}"
+
+
+def _parts(parts: Mapping[str, Section], of: str = "") -> str:
+    told = [f"{one_line(name)} {one['count']:,} ({percent(one['share'])}{of})" for name, one in parts.items()]
+    return ", ".join(told) or "nothing"
+
+
+def pace_phrase(pace: Section) -> str:
+    """Seconds a turn, averaged within each trial."""
+    if pace["median"] is None:
+        return UNKNOWN
+    return f"{pace['median']:,.1f} median, {pace['p95']:,.1f} at the 95th percentile of trials, tools included"
+
+
+def tokens_phrase(health: Section) -> str:
+    """What share of the prompt was cached, and of the completion reasoning."""
+    return (
+        f"{percent(health['cached_share'])} of the prompt cached, "
+        f"{percent(health['reasoning_share'])} of the completion reasoning"
+    )
+
+
+def probe_phrase(section: Section) -> str:
+    """How many questions of the probe got which answer, and which got a no."""
+    probe = section["endpoint_health"]["probe"]
+    if probe is None:
+        return "not probed"
+    answers = [one_line(one["status"]) for one in probe["checks"]]
+    told = ", ".join(f"{answers.count(status)} {status}" for status in dict.fromkeys(answers))
+    denied = ", ".join(one_line(one["check"]) for one in probe["checks"] if one["status"] == "no")
+    calls = f" in {count(probe['calls'], 'call')}" if probe["calls"] else ""
+    return f"{told or 'nothing asked'}{calls}" + (f"; no: {denied}" if denied else "")
+
+
+def unsupported_phrase(section: Section, data: Section) -> str:
+    """How many of the family's harnesses are in no figure here."""
+    return f"{len(section['unsupported'])} of {data['n_family']} harnesses cannot run here"
+
+
+def unsupported_groups(section: Section) -> list[tuple[str, str, list[str]]]:
+    """Reason, label and harnesses of what cannot run here, the reason of most harnesses first."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for entry in section["unsupported"]:
+        groups.setdefault((entry["reason"] or UNKNOWN, entry["label"]), []).append(entry["harness"])
+    ordered: Sequence[tuple[tuple[str, str], list[str]]] = sorted(groups.items(), key=lambda item: -len(item[1]))
+    return [(reason, label, names) for (reason, label), names in ordered]
+
+
+def left_out(section: Section) -> str:
+    """How many verdicts of harnesses that cannot run here are left out of every figure; "" where there is none."""
+    number = sum(entry["judged"] for entry in section["unsupported"])
+    verb = "is" if number == 1 else "are"
+    return f"{count(number, 'verdict')} of theirs {verb} left out with them." if number else ""
+
+
+def lost_phrase(section: Section) -> str:
+    """Lost trials by owner and label."""
+    told = []
+    for owner, labels in section["lost_labels"].items():
+        inner = ", ".join(f"{one_line(label)} {number:,}" for label, number in labels.items())
+        told.append(f"{one_line(owner)} {sum(labels.values()):,} ({inner})")
+    return ", ".join(told) or "none"
+
+
+def bounds_phrase(section: Section) -> str:
+    """What WORST would be had the lost trials all failed, or all passed."""
+    loss = section["loss"]
+    if loss["worst_if_failed"] is None:
+        return ""
+    failed, passed = percent(loss["worst_if_failed"]), percent(loss["worst_if_passed"])
+    return f"Had all of them failed, WORST would be {failed}; had all passed, {passed}."
+
+
+def spent_phrases(section: Section) -> list[tuple[str, str]]:
+    """Tokens, cost and time of all attempts, those of lost trials included."""
+    spent = section["spent"]
+    tokens = spent["tokens"]
+    inner = f"prompt {tokens['prompt']:,} ({tokens['cached']:,} cached), completion {tokens['completion']:,}"
+    known, missing = spent["cost_known"], spent["unpriced"]
+    cost = f"{known:,.2f}, in the currency of the price list"
+    if missing == spent["attempts"]:
+        cost = "unknown: no price is configured"
+    elif missing:
+        cost = f"at least {cost}: {count(missing, 'attempt')} without a price"
+    return [
+        ("Tokens", f"{inner} ({tokens['reasoning']:,} reasoning)"),
+        ("Cost", cost),
+        ("Time", f"{spent['seconds'] / 3600:,.2f} hours of trials, added up over those run at once"),
+        ("Attempts", f"{count(spent['attempts'], 'attempt')}, {count(spent['steps'], 'step')}"),
+    ]

@@ -1,0 +1,81 @@
+"""Which harnesses cannot run at an endpoint, and which axes compare nothing there: neither is ever a score."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from harness_eval.diagnosis.labels import LABELS
+from harness_eval.errors import redact
+from harness_eval.report.probed import Void
+from harness_eval.report.recorded import Outcome, Recorded
+from harness_eval.types import Json
+
+NOT_COMPARED = "not compared here"
+_OF_THE_CELL = ("harness", "serving", "gateway")  # an empty account, the provider's, stops no single harness
+
+
+def aborted(outcome: Outcome) -> bool:
+    """Whether a trial was lost to what makes its harness impossible at this endpoint."""
+    label = None if outcome.judged else LABELS.get(outcome.label)
+    return label is not None and label.effect == "config_abort" and label.owner in _OF_THE_CELL
+
+
+def unsupported(recorded: Recorded, endpoint: str, outcomes: Sequence[Outcome]) -> dict[str, dict[str, Json]]:
+    """By name, the study's harnesses that the probe or a trial found impossible at this endpoint, each with why.
+
+    `run` counts its trials that were run, `judged` those with a verdict all the same: they are left out of every figure
+    with the harness.
+    """
+    names = {harness["name"] for harness in recorded.named("harnesses")}
+    found: dict[str, dict[str, Json]] = {}
+    probe = recorded.probes.get(endpoint)
+    for refused in probe.unsupported if probe else ():
+        if refused.harness in names:
+            found.setdefault(refused.harness, _entry(endpoint, refused.harness, refused.reason, refused.label))
+    for outcome in outcomes:
+        if aborted(outcome):
+            found.setdefault(outcome.harness, _entry(endpoint, outcome.harness, outcome.message, outcome.label))
+    for outcome in outcomes:
+        if outcome.harness in found:
+            found[outcome.harness]["run"] += 1
+            found[outcome.harness]["judged"] += outcome.judged
+    return found
+
+
+def _entry(endpoint: str, harness: str, reason: str, label: str) -> dict[str, Json]:
+    known = LABELS.get(label)
+    told = redact(reason) or (known.meaning if known else "no reason was recorded")
+    owner = known.owner if known else None
+    told_of = {"harness": harness, "reason": told, "label": label, "owner": owner}
+    return {**told_of, "endpoint": endpoint, "run": 0, "judged": 0}
+
+
+def impossible(recorded: Recorded) -> list[dict[str, Json]]:
+    """The harnesses of the family that cannot exist anywhere, in the shape of the others."""
+    nowhere = {"label": "", "owner": None, "endpoint": None, "run": 0, "judged": 0}
+    return [
+        {"harness": entry["harness"], "reason": entry.get("reason") or "no reason was recorded", **nowhere}
+        for entry in recorded.study.get("unsupported") or ()
+    ]
+
+
+def planned_trials(recorded: Recorded, harnesses: Collection[str], outcomes: Iterable[Outcome]) -> int:
+    """How many trials of these harnesses were planned at one endpoint, or were run where that is more."""
+    study, tasks = recorded.study, len(recorded.named("tasks"))
+    run = dict.fromkeys(harnesses, 0)
+    for outcome in outcomes:
+        if outcome.harness in run:
+            run[outcome.harness] += 1
+    usual = int(study.get("repeats") or 1)
+    repeats = {study.get("canonical"): int(study.get("canonical_repeats") or usual)}
+    return sum(max(number, tasks * repeats.get(name, usual)) for name, number in run.items())
+
+
+def void_axes(recorded: Recorded, endpoint: str) -> Mapping[str, str]:
+    """The axes that the probe found to compare nothing at this endpoint, each with the reason in words."""
+    probe = recorded.probes.get(endpoint)
+    return {one.axis: _void(one) for one in probe.void} if probe else {}
+
+
+def _void(one: Void) -> str:
+    return f"{NOT_COMPARED}: {redact(one.reason) or 'the probe found no difference'}"
