@@ -48,6 +48,8 @@ Probe: TypeAlias = Annotated[
 Recovery: TypeAlias = Annotated[
     str | None, typer.Option(help="Where to look for a leaked call on which a trial ended: content, reasoning or off.")
 ]
+MaxCost: TypeAlias = Annotated[float | None, typer.Option(help="Dollars after which no further trial is started.")]
+MaxTokens: TypeAlias = Annotated[int | None, typer.Option(help="Tokens after which no further trial is started.")]
 BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="An OpenAI-compatible server, such as http://host/v1.")]
 Model: TypeAlias = Annotated[str | None, typer.Option(help="The model's name at that server.")]
 ApiKeyEnv: TypeAlias = Annotated[str | None, typer.Option(help="The environment variable that holds the key.")]
@@ -96,6 +98,8 @@ PLACES = {
     "coupling": "reference.couplings",
     "fault": "reference.faults",
     "probe": "probe",
+    "max_cost": "budgets.money",
+    "max_tokens": "budgets.tokens",
     "recovery": "recovery",
     "base_url": "endpoint.base_url",
     "model": "endpoint.model",

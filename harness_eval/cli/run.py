@@ -12,7 +12,7 @@ import anyio
 import typer
 
 from harness_eval import report, study
-from harness_eval.cli import options
+from harness_eval.cli import options, paying
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.cli.progress import Progress
 from harness_eval.study import INTERRUPTED, Ended, Study
@@ -40,6 +40,9 @@ def run(
     fault: options.Faults = None,
     probe: options.Probe = None,
     recovery: options.Recovery = None,
+    max_cost: options.MaxCost = None,
+    max_tokens: options.MaxTokens = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to what the run will cost.")] = False,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
     profile: options.ProfileName = None,
@@ -54,6 +57,10 @@ def run(
     flags = {name: value for name, value in locals().items() if name in options.PLACES}
     resolved = study.resolve(options.study_from(file, **flags))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    stated = paying.price_of(resolved, folder)
+    paying.check(resolved, stated, yes)
+    if stated:
+        say(f"paid for: {stated}")
     ended = _run(resolved, folder, retry_lost)
     _tell(resolved, ended, as_json)
     raise typer.Exit(ended.exit_code)
