@@ -36,7 +36,14 @@ def load(data: bytes) -> Json:
     try:
         return orjson.loads(data)
     except ValueError:
-        return json.loads(data)  # what the slow encoder wrote
+        return _load_slowly(data)  # what the slow encoder wrote
+
+
+def _load_slowly(data: bytes) -> Json:
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def load_or_none(data: bytes) -> Json | None:
@@ -83,17 +90,46 @@ def unpack(frame: bytes) -> Trajectory:
     Raises:
         ValueError: the frame is damaged, or holds something else.
     """
+    return from_record(_opened(frame))
+
+
+def extra_of(frame: bytes) -> dict[str, Json]:
+    """Whatever else a frame holds about its trial.
+
+    Raises:
+        ValueError: the frame is damaged.
+    """
+    extra = _opened(frame).get("extra")
+    return extra if isinstance(extra, dict) else {}
+
+
+def _opened(frame: bytes) -> dict[str, Json]:
     try:
         record = load(zstandard.ZstdDecompressor().decompress(frame))
+    except zstandard.ZstdError as error:
+        raise ValueError(f"ZstdError: {error}") from error
+    if not isinstance(record, dict):
+        raise ValueError("it holds no object")
+    return record
+
+
+def from_record(record: Mapping[str, Json]) -> Trajectory:
+    """The trajectory of an object that `as_record` made.
+
+    Raises:
+        ValueError: the object is something else.
+    """
+    try:
         events = tuple(_event(event) for event in record["events"])
         stop = StopReason(record["stop"]) if record["stop"] else None
-        return Trajectory(record["system"], record["prompt"], events, stop)
-    except (zstandard.ZstdError, ValidationError, KeyError, TypeError) as error:
-        raise ValueError(f"{type(error).__name__}: {error}") from error
+        return Trajectory(str(record["system"]), str(record["prompt"]), events, stop)
+    except (ValidationError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{type(error).__name__}: {' '.join(str(error).split())}") from error
 
 
-def _event(data: dict[str, Json]) -> Event:
-    return _adapter(data.pop("event")).validate_python(data)
+def _event(data: Mapping[str, Json]) -> Event:
+    fields = {name: value for name, value in data.items() if name != "event"}
+    return _adapter(data["event"]).validate_python(fields)
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +15,25 @@ from rich.text import Text
 
 from harness_eval import recording, store
 from harness_eval.cli.output import JsonFlag, out, print_json, print_table
+from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import ConfigError, nearest
+from harness_eval.report.wording import count, one_line
 from harness_eval.store import Row
-from harness_eval.types import Compaction, Event, Note, Observation, Step, Trajectory
+from harness_eval.types import Compaction, Event, Json, Note, Observation, Reply, Step, Trajectory, TrialKey
 
 app = typer.Typer(add_completion=False)
 
-_VISIBLE = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"} | {127: "\u2421"}
+_LINES = "\n\t"
+_DIRECTIONS = (*range(0x200E, 0x2010), *range(0x2028, 0x202F), *range(0x2066, 0x206A))  # and separators of lines
+_VISIBLE: Mapping[int, str] = (
+    {code: chr(0x2400 + code) for code in range(32) if chr(code) not in _LINES}
+    | {127: "\u2421"}
+    | {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
+    | {code: f"\\u{code:04x}" for code in (*_DIRECTIONS, *range(0xD800, 0xE000))}
+)
+_PLAIN = ("ok.tool_call", "ok.final_answer", "ok.tool_result")
+_NO_OUTCOME = {"owner": "harness", "message": "neither a verdict nor a failure was recorded"}
+_MESSAGE_LENGTH = 60
 _Trial = Annotated[
     str | None,
     typer.Argument(metavar="[TASK/HARNESS[/ENDPOINT][/REPEAT]]", help="A trial; beginnings of names are enough."),
@@ -35,7 +48,7 @@ def show(
 ) -> None:
     """List the trials of a run, or show one trial step by step."""
     store.read_study(folder)
-    rows = list(store.latest(folder))
+    rows = sorted(store.latest(folder), key=lambda row: (row["harness"], row["task"], row["repeat"], row["endpoint"]))
     if trial is not None:
         _show_one(folder, find_trial(rows, trial), as_json)
     elif as_json:
@@ -61,9 +74,9 @@ def find_trial(rows: Sequence[Row], given: str) -> Row:
         if len(found) == 1:
             return found[0]
         if found:
-            shown = ", ".join(trial_name(row) for row in found[:5])
+            shown = ", ".join(one_line(trial_name(row)) for row in found[:5])
             raise ConfigError(f"{len(found)} trials begin with {given!r}: {shown}{', ...' if found[5:] else ''}")
-    likely = {name for row in rows for name in (trial_name(row), f"{row['task']}/{row['harness']}")}
+    likely = {one_line(name) for row in rows for name in (trial_name(row), f"{row['task']}/{row['harness']}")}
     hint = nearest(given, likely).partition(" choices:")[0]
     raise ConfigError(f"no trial {given!r} in this run; {hint or 'without a trial all are listed'}".rstrip("; "))
 
@@ -75,59 +88,138 @@ def _is_meant(parts: list[str], wanted: list[str], same: Callable[[str, str], bo
 
 
 def _listed(row: Row) -> tuple[object, ...]:
-    failure = row["failure"]
-    solved = "lost" if failure else "yes" if row["solved"] else "no"
+    failure = _failure(row)
+    solved = "lost" if failure else "yes" if row.get("solved") else "no"
     score = None if failure else f"{row['score']:.2f}"
     tokens = row["usage"]["prompt"] + row["usage"]["completion"]
-    why = f"{failure['owner']}: {failure['message'][:60]}" if failure else row["stop"]
-    return trial_name(row), solved, score, why, row["steps"], tokens, f"{row['seconds']:.1f}"
+    why = one_line(f"{failure['owner']}: {_told(failure)}")[:_MESSAGE_LENGTH] if failure else row.get("stop")
+    return one_line(trial_name(row)), solved, score, why, row.get("steps"), tokens, f"{row['seconds']:.1f}"
+
+
+def _failure(row: Row) -> Mapping[str, Json] | None:
+    """Why a trial has no verdict; None where it has one."""
+    failure: Mapping[str, Json] | None = row.get("failure")
+    return _NO_OUTCOME if failure is None and row.get("score") is None else failure
+
+
+def _told(failure: Mapping[str, Json]) -> str:
+    label = failure.get("label")
+    return f"{label}: {failure['message']}" if label else str(failure["message"])
 
 
 def _show_one(folder: Path, row: Row, as_json: bool) -> None:
-    trajectory = store.read_trajectory(folder, store.key_of(row))
+    key = store.key_of(row)
+    trajectory = store.read_trajectory(folder, key)
+    recovered = _recovered(folder, key) if trajectory else None
     if as_json:
-        print_json({**row, "trajectory": recording.as_record(trajectory) if trajectory else None})
+        record = recording.as_record(trajectory) if trajectory else None
+        after = recording.as_record(recovered) if recovered else None
+        print_json({**row, "trajectory": record, "recovered_trajectory": after})
         return
     console = out()
-    for part in _page(row, trajectory):
+    for part in (*_page(row, trajectory), *_continuation(row, recovered)):
         console.print(part)
 
 
+def _recovered(folder: Path, key: TrialKey) -> Trajectory | None:
+    """What followed when a leaked call was taken for a call; None where nothing did.
+
+    Raises:
+        ConfigError: what was recorded of it is damaged.
+    """
+    path = folder / store.TRAJECTORIES / recording.file_name(key)
+    record = recording.extra_of(path.read_bytes()).get("recovered")
+    if not isinstance(record, Mapping) or "events" not in record:
+        return None
+    try:
+        return recording.from_record({"system": "", "prompt": "", "stop": None, **record})
+    except ValueError as error:
+        raise ConfigError(f"{path}: the recovered reading is damaged: {error}") from None
+
+
 def _page(row: Row, trajectory: Trajectory | None) -> Iterator[RenderableType]:
-    yield Text(trial_name(row), "bold")
+    yield _text(one_line(trial_name(row)), "bold")
     if trajectory is None:
         yield Text("nothing is recorded of this trial's steps")
     else:
         yield from _section("system", trajectory.system)
         yield from _section("task", trajectory.prompt)
-        number = 0
-        for event in trajectory.events:
-            number += isinstance(event, Step)
-            yield from _event(event, number)
-    yield Rule("outcome", align="left")
-    failure = row["failure"]
-    yield _text(f"lost, {failure['owner']}: {failure['message']}" if failure else f"score {row['score']:g}", "bold")
+        yield from _events(trajectory.events)
+    yield _rule("outcome")
+    failure = _failure(row)
+    yield _text(f"lost, {failure['owner']}: {_told(failure)}" if failure else f"score {row['score']:g}", "bold")
     if trajectory is not None:
-        yield _text(f"stopped: {trajectory.stop}; exercised: {', '.join(row['acted'])}")
-    if row["labels"]:
-        yield _text(f"labels: {', '.join(row['labels'])}")
+        yield _text(f"stopped: {trajectory.stop}; exercised: {', '.join(_names(row, 'acted'))}")
+    if _names(row, "labels"):
+        yield _text(f"labels: {_with_owners(_names(row, 'labels'))}")
     if row.get("detail"):
-        yield _indented(row["detail"], "dim")
+        yield _indented(str(row["detail"]), "dim")
+
+
+def _names(row: Row, key: str) -> list[str]:
+    names = row.get(key)
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
+def _with_owners(labels: Iterable[str]) -> str:
+    """Labels with owner and effect, a repeated one once with its number; what is plain is left out."""
+    told = []
+    for name, number in Counter(labels).items():
+        known, times = LABELS.get(name), f" x {number}" if number > 1 else ""
+        effect = f" ({known.owner}, {known.effect.replace('_', ' ')})" if known else ""
+        told += [f"{name}{times}{effect}"] if name not in _PLAIN else []
+    return ", ".join(told)
+
+
+def _continuation(row: Row, recovered: Trajectory | None) -> Iterator[RenderableType]:
+    """What followed the strict end when the leaked call was taken for a call."""
+    verdict = row.get("recovered")
+    if recovered is not None:
+        yield _rule("RECOVERED READING: what followed when the leaked call was taken for a call; it is not scored")
+        yield from _events(recovered.events)
+        yield _text(f"stopped: {recovered.stop or 'unknown'}")
+    if isinstance(verdict, Mapping):
+        yield _text(f"recovered score {verdict.get('score')}; the strict score stands", "bold")
 
 
 def _section(title: str, text: str) -> Iterator[RenderableType]:
-    yield Rule(title, align="left")
+    yield _rule(title)
     yield _text(text)
+
+
+def _rule(title: str) -> Rule:
+    return Rule(_text(one_line(title)), align="left")
+
+
+def _events(events: Sequence[Event]) -> Iterator[RenderableType]:
+    number = 0
+    for event in events:
+        number += isinstance(event, Step)
+        yield from _event(event, number)
 
 
 def _event(event: Event, number: int) -> Iterator[RenderableType]:
     if isinstance(event, Note):
         yield from _section(f"{event.role}, {event.kind}", event.text)
-    elif isinstance(event, Compaction):
-        yield from _section(f"the first {event.covers} events are replaced by these notes", event.notes)
-    else:
-        yield Rule(f"step {number}, {event.usage.total} tokens, {event.seconds:.1f} s", align="left")
-        yield from _step(event)
+        return
+    spent = f"{event.usage.total} tokens, {event.seconds:.1f} s"
+    if isinstance(event, Compaction):
+        yield _rule(f"compaction, {spent}: these notes replace the first {count(event.covers, 'event')}")
+        yield from _attempts(event.reply)
+        yield _text(event.notes)
+        return
+    ended = f", finish {event.finish_reason}" if event.finish_reason else ""
+    yield _rule(f"step {number}, {spent}{ended}")
+    yield from _attempts(event.reply)
+    labels = list(dict.fromkeys((*event.labels, *(event.reply.oddities if event.reply else ()))))
+    if _with_owners(labels):
+        yield _text(f"labels: {_with_owners(labels)}", "yellow")
+    yield from _step(event)
+
+
+def _attempts(reply: Reply | None) -> Iterator[RenderableType]:
+    if reply and reply.faults:
+        yield _text(f"after {count(len(reply.faults), 'failed request')}: {_with_owners(reply.faults)}", "yellow")
 
 
 def _step(step: Step) -> Iterator[RenderableType]:

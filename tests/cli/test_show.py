@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
-from harness_eval import store
+from harness_eval import recording, store
 from harness_eval.types import (
     Action,
     Compaction,
@@ -16,6 +17,7 @@ from harness_eval.types import (
     Malformed,
     Note,
     Observation,
+    Reply,
     Result,
     Step,
     StopReason,
@@ -125,3 +127,126 @@ def test_a_lost_trial_without_steps_says_so(harness_eval: Run, folder: Path) -> 
     said = harness_eval("show", folder, "fix-it/h10/1")
     assert "nothing is recorded of this trial's steps" in said.out
     assert "lost, endpoint: timed out" in said.out
+
+
+LEAKED = Trajectory(
+    "You are an agent.",
+    "Fix it.",
+    (
+        Step(
+            Action("I look."),
+            finish_reason="sto\x1bp",
+            labels=("ok.tool_call", "undetermined.markup_leak"),
+            reply=Reply(
+                oddities=("serving.index_missing",),
+                faults=("infra.overloaded", "infra.rate_limited", "infra.overloaded"),
+            ),
+        ),
+        Compaction(1, "So far: looked.", Usage(900, 100), 2.5, reply=Reply(faults=("infra.deadline",))),
+    ),
+    StopReason.FINISHED,
+)
+RECOVERED = Trajectory("", "", (Step(Action("Now it is a call.", calls=(CALL,)), (Observation("seen", 4),)),))
+
+
+def one_trial(folder: Path, trajectory: Trajectory | None = None, **keys: object) -> Path:
+    """A run of one trial."""
+    result = Result(TrialKey("t", "h", "e"), "aa", Verdict(0.0, ""), trajectory=trajectory)
+    with store.open_run(folder, {"name": "s"}) as run:
+        run.append(result)
+    row = json.loads((folder / "results.jsonl").read_text()) | keys
+    (folder / "results.jsonl").write_text(json.dumps(row) + "\n")
+    return folder
+
+
+def replace_extra(folder: Path, trajectory: Trajectory, extra: dict[str, object]) -> None:
+    key = TrialKey("t", "h", "e")
+    (folder / "trajectories" / recording.file_name(key)).write_bytes(recording.pack(key, trajectory, extra))
+
+
+def test_a_step_shows_its_labels_with_owners_its_finish_reason_and_what_was_retried(
+    harness_eval: Run, tmp_path: Path
+) -> None:
+    said = harness_eval("show", one_trial(tmp_path / "run", LEAKED), "t/h").out
+    assert "finish sto p" in said
+    assert "undetermined.markup_leak (undetermined, reported separately), serving.index_missing (serving, toler" in said
+    assert "ok.tool_call" not in said
+    assert "after 3 failed requests: infra.overloaded x 2 (provider, excluded), infra.rate_limited (provider" in said
+
+
+def test_a_compaction_shows_what_it_covers_and_costs(harness_eval: Run, tmp_path: Path) -> None:
+    said = harness_eval("show", one_trial(tmp_path / "run", LEAKED), "t/h").out
+    assert "compaction, 1000 tokens, 2.5 s: these notes replace the first 1 event" in said
+    assert "after 1 failed request: infra.deadline (gateway, excluded)" in said
+
+
+def test_the_recovered_reading_follows_the_strict_end_under_its_own_heading(harness_eval: Run, tmp_path: Path) -> None:
+    folder = one_trial(tmp_path / "run", LEAKED, recovered={"score": 1.0, "solved": True})
+    replace_extra(folder, LEAKED, {"recovered": recording.as_record(RECOVERED)})
+    said = harness_eval("show", folder, "t/h").out
+    order = ["score 0", "RECOVERED READING", "Now it is a call.", '> bash {"command":"ls"}', "seen"]
+    order += ["recovered score 1.0; the strict score stands"]
+    places = [said.index(text) for text in order]
+    assert places == sorted(places)
+    shown = json.loads(harness_eval("show", folder, "t/h", "--json").out)
+    assert shown["recovered_trajectory"]["events"][0]["action"]["text"] == "Now it is a call."
+
+
+def test_what_steers_a_terminal_is_made_visible_wherever_it_stands(harness_eval: Run, tmp_path: Path) -> None:
+    evil = "a\x9b31m b\u202ec d\ud800e \x1b[2J"
+    step = Step(Action(evil, evil, (ToolCall("1", evil, {evil: evil}),)), (Observation(evil, 9),), finish_reason=evil)
+    trajectory = Trajectory(evil, evil, (step, Note(evil, evil)), StopReason.FINISHED)
+    failure = {"owner": "endpoint", "message": evil, "label": evil}
+    folder = one_trial(tmp_path / "run", trajectory, failure=failure, detail=evil, labels=[evil])
+    for arguments in ((), ("t/h",)):
+        said = harness_eval("show", folder, *arguments).out
+        assert all(line.replace("\t", "").isprintable() for line in said.splitlines())
+    assert "a\\x9b31m b\\u202ec d\\ud800e \u241b[2J" in said
+
+
+def test_trials_are_listed_by_harness_then_task_then_repeat(harness_eval: Run, tmp_path: Path) -> None:
+    keys = [
+        TrialKey("b", "h2", "e", 0),
+        TrialKey("a", "h2", "e", 1),
+        TrialKey("a", "h2", "e"),
+        TrialKey("c", "h1", "e"),
+    ]
+    with store.open_run(tmp_path / "run", {"name": "s"}) as run:
+        for key in keys:
+            run.append(Result(key, "aa", Verdict(1.0, "")))
+    lines = harness_eval("show", tmp_path / "run").out.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == ["c/h1/e/0", "a/h2/e/0", "a/h2/e/1", "b/h2/e/0"]
+
+
+def test_a_trial_without_score_and_failure_is_lost_and_no_traceback(harness_eval: Run, tmp_path: Path) -> None:
+    folder = one_trial(tmp_path / "run", LEAKED, score=None, solved=None, labels=None, acted=3, stop=None)
+    assert "lost" in harness_eval("show", folder).out
+    assert "neither a verdict nor a failure was recorded" in harness_eval("show", folder, "t/h").out
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b"\xff", b"[" * 100_000])
+def test_a_damaged_study_is_one_line(harness_eval: Run, tmp_path: Path, content: bytes) -> None:
+    folder = one_trial(tmp_path / "run", LEAKED)
+    (folder / "study.json").write_bytes(content)
+    said = harness_eval("show", folder)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "study.json" in said.err
+
+
+@pytest.mark.parametrize("record", [[], {}, {"system": 1, "prompt": 2, "stop": None, "events": ["step"]}, "no frame"])
+def test_a_damaged_trajectory_is_one_line(harness_eval: Run, tmp_path: Path, record: object) -> None:
+    folder = one_trial(tmp_path / "run", LEAKED)
+    (path,) = (folder / "trajectories").glob("*/*.zst")
+    frame = zstandard.compress(json.dumps(record).encode()) if record != "no frame" else path.read_bytes()[:-9]
+    path.write_bytes(frame)
+    said = harness_eval("show", folder, "t/h")
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "is damaged" in said.err
+
+
+def test_a_damaged_recovered_reading_is_one_line(harness_eval: Run, tmp_path: Path) -> None:
+    folder = one_trial(tmp_path / "run", LEAKED)
+    replace_extra(folder, LEAKED, {"recovered": {"events": [{"event": "step"}]}})
+    said = harness_eval("show", folder, "t/h")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert "recovered reading is damaged" in said.err
