@@ -14,7 +14,9 @@ class Turn:
 
     `results` has the text shown for each call, None where that is unknown (no later request was recorded). `offered`
     holds the names of the tools the model had, None where that is unknown. `told` is what the harness itself said
-    before the turn (nudges, reminders, notices), `compacted` whether a compaction came right before it.
+    before the turn (nudges, reminders, notices, a summary), `compacted` whether a compaction came right before it.
+    `hidden` has the numbers of those earlier turns whose results the request no longer showed, `cut` whether each
+    result was shown in part only, where that is known; `prompt_tokens` is 0 where nobody counted.
     """
 
     text: str
@@ -25,3 +27,6 @@ class Turn:
     offered: frozenset[str] | None = None
     told: tuple[str, ...] = ()
     compacted: bool = False
+    hidden: frozenset[int] = frozenset()
+    cut: tuple[bool, ...] = ()
+    prompt_tokens: int = 0
