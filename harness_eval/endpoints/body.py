@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from harness_eval.endpoints.markers import INLINE, with_inline
 from harness_eval.endpoints.profiles import Profile
 from harness_eval.endpoints.schemas import plain_schema
 from harness_eval.types import Json, Message, Request
@@ -43,8 +44,11 @@ def _message(message: Message, profile: Profile, reasoning_key: str) -> Message:
     thinking = message.get("reasoning_content")
     if thinking is None or reasoning_key == "reasoning_content":
         return {**message, **changed} if changed else message
-    parts = [{"type": "reasoning.text", "text": thinking}]
-    changed[reasoning_key] = parts if reasoning_key == "reasoning_details" else thinking
+    if reasoning_key == INLINE:
+        changed["content"] = with_inline(thinking, message.get("content"))
+    else:
+        parts = [{"type": "reasoning.text", "text": thinking}]
+        changed[reasoning_key] = parts if reasoning_key == "reasoning_details" else thinking
     kept = {key: value for key, value in message.items() if key != "reasoning_content"}
     return {**kept, **changed}
 

@@ -31,17 +31,13 @@ class CallAssembler:
 
     @property
     def oddities(self) -> frozenset[str]:
-        """What had to be put right.
-
-        Any of index_missing, index_collision, args_placeholder, args_snapshots, empty_tool_deltas.
-        """
-        self.calls()
-        return frozenset(self._oddities)
+        """Labels of what had to be put right."""
+        calls = self.calls()
+        shared = {"serving.duplicate_id_in_turn"} if len({call.id for call in calls}) < len(calls) else set()
+        return frozenset(self._oddities | shared)
 
     def add(self, deltas: Json) -> None:
         """Take the `tool_calls` list of one delta."""
-        if deltas == []:
-            self._oddities.add("empty_tool_deltas")
         for delta in deltas if isinstance(deltas, list) else ():
             if isinstance(delta, dict):
                 self._take(delta)
@@ -65,11 +61,11 @@ class CallAssembler:
         id_, name = _plain(delta.get("id")), _plain(function.get("name"))
         fragment, index = _text(function.get("arguments")), delta.get("index")
         if index is None:
-            self._oddities.add("index_missing")
+            self._oddities.add("serving.index_missing")
         call = self._target(index, id_, name)
         if call is not None and not _continues(call, id_, name, fragment):
             if index is not None and call.index == index:
-                self._oddities.add("index_collision")
+                self._oddities.add("serving.index_collision")
             call = None
         if call is None:
             call = _Call(index)
@@ -93,11 +89,11 @@ class CallAssembler:
         if len(fragments) < 2 or _is_json(joined):
             return joined
         if fragments[0].strip() == "{}" and "".join(fragments[1:]).strip():
-            self._oddities.add("args_placeholder")
+            self._oddities.add("serving.args_placeholder")
             return self._arguments(fragments[1:])
         growing = all(later.startswith(earlier) for earlier, later in pairwise(fragments))
         if growing or all(_is_json(fragment) for fragment in fragments):
-            self._oddities.add("args_snapshots")
+            self._oddities.add("gateway.args_snapshots")
             return fragments[-1]
         return joined
 

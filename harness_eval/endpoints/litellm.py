@@ -11,9 +11,10 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.body import request_body
 from harness_eval.endpoints.concurrency import AdaptiveLimit
 from harness_eval.endpoints.config import EndpointConfig, credentials
-from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged, without_secrets
-from harness_eval.endpoints.reply import ReplyAssembler
+from harness_eval.endpoints.redaction import cleaner, secrets_of, without_secrets
+from harness_eval.endpoints.refusals import Refusal, accepted, failure
 from harness_eval.endpoints.retries import RetryPolicy, Transient, retried
+from harness_eval.endpoints.stream import BodyReader
 from harness_eval.errors import HarnessFailure
 from harness_eval.types import Json, Reply, Request
 
@@ -34,7 +35,8 @@ class LiteLLMEndpoint(Endpoint):
     def __init__(self, config: EndpointConfig, source: random.Random | None = None) -> None:
         self.name, self.model, self.config = config.name, config.model, config
         self._key, self._headers = credentials(config)
-        self._clean = cleaner(self._key, self._headers)
+        self._secrets = secrets_of(self._key, self._headers)
+        self._clean = cleaner(self._secrets)
         self._source = source or random.Random()
         self._policy = RetryPolicy(retries=config.retries, base=config.backoff_seconds)
         self._limit = AdaptiveLimit(config.concurrency)
@@ -73,35 +75,35 @@ class LiteLLMEndpoint(Endpoint):
         import openai  # lazy: slow import
 
         litellm, self._called = _litellm(), True
-        assembler = ReplyAssembler()
+        reader = BodyReader()
         try:
             response = await litellm.acompletion(**arguments)
             self._reached = True
             if self.config.stream:
                 async for chunk in response:
-                    assembler.add(chunk.model_dump())
+                    reader.add(chunk.model_dump(), streamed=True)
             else:
-                assembler.add(response.model_dump())
+                reader.add(response.model_dump(), streamed=False)
         except openai.APIError as error:
-            problem = self._problem(error)
+            problem = self._problem(error, arguments)
         else:
-            reply = judged(assembler, self.name, self._clean)
+            reply = accepted(reader, self.name, self._clean)
             if not (reply.text or reply.thinking or reply.calls or reply.usage.total):
-                raise Transient(f"{self.name}: a success that holds nothing")
-            return without_secrets(reply, [self._key or "", *self._headers.values()])
+                raise Transient(f"{self.name}: a success that holds nothing", "infra.empty_choices")
+            return without_secrets(reply, self._secrets)
         # Raised out here: the exceptions of litellm hold what the server said, and it may have repeated the key.
         raise problem
 
-    def _problem(self, error: openai.APIError) -> Exception:
+    def _problem(self, error: openai.APIError, arguments: dict[str, Json]) -> Exception:
         status = int(getattr(error, "status_code", None) or 500)
         if "Connection error" in str(error):
             where = self.config.base_url or "the provider's address"
-            return Transient(f"{self.name}: nothing answers at {where}", absent=not self._reached)
+            return Transient(f"{self.name}: nothing answers at {where}", "infra.gateway", absent=not self._reached)
         self._reached = True
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         stated = {str(name).lower(): str(value) for name, value in headers.items()}
         body = json.dumps({"error": error.body}, default=str) if error.body else str(error)
-        return failure(Refusal(status, body.encode(errors="replace"), stated), self.name, self._clean)
+        return failure(Refusal(status, body.encode(errors="replace"), stated, 0, arguments), self.name, self._clean)
 
     def _arguments(self, request: Request) -> dict[str, Json]:
         """What litellm's completion function takes; fields that it does not know travel in `extra_body`."""

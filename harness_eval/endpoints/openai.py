@@ -14,10 +14,11 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.body import request_body
 from harness_eval.endpoints.concurrency import AdaptiveLimit
 from harness_eval.endpoints.config import EndpointConfig, credentials
-from harness_eval.endpoints.refusals import Refusal, cleaner, failure, judged, without_secrets
+from harness_eval.endpoints.redaction import cleaner, secrets_of, without_secrets
+from harness_eval.endpoints.refusals import Refusal, accepted, failure
 from harness_eval.endpoints.retries import RetryPolicy, Transient, retried
 from harness_eval.endpoints.stream import BodyReader
-from harness_eval.types import Reply, Request
+from harness_eval.types import Json, Reply, Request
 
 if TYPE_CHECKING:
     import httpx2
@@ -37,7 +38,8 @@ class OpenAIEndpoint(Endpoint):
     def __init__(self, config: EndpointConfig, source: random.Random | None = None) -> None:
         self.name, self.model, self.config = config.name, config.model, config
         self._key, self._headers = credentials(config)
-        self._clean = cleaner(self._key, self._headers)
+        self._secrets = secrets_of(self._key, self._headers)
+        self._clean = cleaner(self._secrets)
         self._source = source or random.Random()
         self._policy = RetryPolicy(retries=config.retries, base=config.backoff_seconds)
         self._limit = AdaptiveLimit(config.concurrency)
@@ -50,11 +52,10 @@ class OpenAIEndpoint(Endpoint):
         body = request_body(request, self.config, self._reasoning_key)
         if self.config.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        content = orjson.dumps(body)
 
         async def attempt() -> Reply:
             async with self._limit.slot():
-                return await self._exchange(_PATHS[request.wire], content)
+                return await self._exchange(_PATHS[request.wire], body)
 
         reply = await retried(attempt, self._policy, self._source)
         self._reasoning_key = reply.reasoning_key or self._reasoning_key
@@ -66,22 +67,22 @@ class OpenAIEndpoint(Endpoint):
             await self._client.close()
             self._client = None
 
-    async def _exchange(self, path: str, content: bytes) -> Reply:
-        response = await self._send(path, content)
+    async def _exchange(self, path: str, body: dict[str, Json]) -> Reply:
+        response = await self._send(path, body)
         self._reached = True
         try:
             reader = await self._read(response)
-            reply = judged(reader.assembler, self.name, self._clean)
-            return without_secrets(reply, [self._key or "", *self._headers.values()])
+            return without_secrets(accepted(reader, self.name, self._clean), self._secrets)
         finally:
             await response.aclose()
 
-    async def _send(self, path: str, content: bytes) -> httpx2.Response:
+    async def _send(self, path: str, body: dict[str, Json]) -> httpx2.Response:
         """A successful response, its body still to be read."""
         import aiohttp  # lazy: slow import
         import httpx2  # lazy: slow import
         import openai  # lazy: slow import
 
+        content = orjson.dumps(body)
         try:
             response = await self._opened().post(
                 path,
@@ -95,7 +96,7 @@ class OpenAIEndpoint(Endpoint):
         except openai.APIStatusError as error:
             self._reached = True
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            refusal = Refusal(error.status_code, error.response.content, headers, len(content))
+            refusal = Refusal(error.status_code, error.response.content, headers, len(content), body)
             problem = failure(refusal, self.name, self._clean)
         except (openai.APIConnectionError, httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
             problem = self._unconnected(error)
@@ -110,17 +111,11 @@ class OpenAIEndpoint(Endpoint):
         try:
             await self._feed(reader, response)
         except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
-            # What broke after the last word has come broke nothing.
-            if not (reader.done or reader.assembler.finish_reason):
-                raise Transient(f"{self.name}: the connection broke: {type(error).__name__}") from None
+            # What broke after the last word has come broke nothing; silence before it is a time limit, ours.
+            if _timed_out(error) and not reader.ended:
+                raise Transient(f"{self.name}: silence in the middle of a reply", "infra.deadline") from None
+            reader.broken = type(error).__name__
         reader.close()
-        if reader.truncated and reader.assembler.error is None:
-            raise Transient(f"{self.name}: the stream ended without finish reason and without end marker")
-        if reader.bad_frames:
-            raise Transient(f"{self.name}: {reader.bad_frames} unreadable frames in the stream")
-        if reader.unread:
-            said = self._clean(reader.unread.decode(errors="replace"))
-            raise Transient(f"{self.name}: a success that is no JSON: {said[:200]}")
         return reader
 
     async def _feed(self, reader: BodyReader, response: httpx2.Response) -> None:
@@ -134,7 +129,7 @@ class OpenAIEndpoint(Endpoint):
             if reader.frames > frames:
                 heard, frames = now, reader.frames
             elif now - heard > self.config.timeout_seconds:
-                raise Transient(f"{self.name}: nothing but keep-alives for {now - heard:.0f} s")
+                raise Transient(f"{self.name}: nothing but keep-alives for {now - heard:.0f} s", "infra.deadline")
         # A server that keeps the connection open after the end marker must not hold the reply back; one that ends the
         # body properly leaves a connection that can be used again.
         with anyio.move_on_after(_DRAIN_SECONDS):
@@ -147,8 +142,9 @@ class OpenAIEndpoint(Endpoint):
         # The transport files a refused connection under time-outs; what really happened stands in the causes.
         causes, absent = list(_causes(error)), (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
         if not self._reached and any(isinstance(cause, absent) for cause in causes):
-            return Transient(f"{self.name}: nothing answers at {self.config.base_url}", absent=True)
-        return Transient(f"{self.name}: no answer: {type(causes[-1]).__name__}")
+            return Transient(f"{self.name}: nothing answers at {self.config.base_url}", "infra.gateway", absent=True)
+        label = "infra.deadline" if any(map(_timed_out, causes)) else "infra.gateway"
+        return Transient(f"{self.name}: no answer: {type(causes[-1]).__name__}", label)
 
     def _opened(self) -> openai.AsyncOpenAI:
         if self._client is None:
@@ -179,6 +175,12 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
+
+
+def _timed_out(error: BaseException) -> bool:
+    import httpx2  # lazy: slow import
+
+    return isinstance(error, TimeoutError | httpx2.TimeoutException)
 
 
 def _is_local(base_url: str) -> bool:

@@ -1,28 +1,30 @@
-"""What a refusal means: whose fault it is, and whether the same request may be sent again."""
+"""What a response means that is no reply: its label, whose fault it is, and whether the request may be sent again."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import orjson
 
 from harness_eval.endpoints.reply import ReplyAssembler
+from harness_eval.endpoints.request_faults import request_fault
 from harness_eval.endpoints.retries import RETRIED, THROTTLED, Transient, stated_wait
+from harness_eval.endpoints.stream import BodyReader
 from harness_eval.errors import (
     ContextOverflow,
     EndpointDown,
     EndpointFailure,
     HarnessEvalError,
     HarnessFailure,
-    redact,
 )
-from harness_eval.types import Json, RawCall, Reply
+from harness_eval.types import Json, Reply
 
 _LONGEST = 300
+_SEARCHED = 4000  # characters at either end of a refusal; what matters stands at the beginning or at the end
 _DOWN = {
     401: "the key is refused",
     402: "the account cannot pay",
@@ -30,112 +32,217 @@ _DOWN = {
     404: "the model or the URL is unknown",
     405: "the URL is not that of a completions API",
 }
-# Finish reasons with which a server says that it failed.
-_FAULTY_FINISHES = ("error", "insufficient_system_resource")
+_FINAL = frozenset({"infra.quota_exhausted", "infra.not_openai_shape"})
+_FAULTY_FINISHES = frozenset({"error", "network_error", "abort"})
+_OF_SERVERS = frozenset({408, 409, 413})
+_TIMED_OUT = frozenset({408, 504, 524})
+_OF_PROXIES = frozenset({413, 502, 520, 521, 522, 523})
 
-# Wordings of many stacks. All name the prompt, the context or the input; a bare "too many tokens" is a rate limit.
+# All of these name the prompt, the context or the input; a bare "too many tokens" is a rate limit.
 _OVERFLOW = re.compile(
-    r"context_length_exceeded|maximum (context|prompt|input) length|exceed\w*\s.{0,60}context (length|window|size)"
-    r"|context (length|window|size) .{0,30}exceed|(input|prompt) (length|tokens?)\b.{0,60}exceed"
-    r"|longer than the model'?s context|exceeded model token limit|(prompt|input) is too (long|large)"
-    r"|range of input length should be|reduce the length of the (messages|prompt)"
-    r"|prompt\s*超长|超(过|出).{0,20}(上下文|最大长度)|\"code\":\s*\"1261\"",
+    r"context_length_exceeded|maximum (context|prompt|input) length|exceed\w{0,4}\s.{0,60}context (length|window|size)"
+    r"|context (length|window|size) .{0,30}exceed|(input|prompt) (length|tokens?|token count)\b.{0,60}exceed"
+    r"|longer than the model'?s context|exceeded model token limit|(input|prompt) is too (long|large)"
+    r"|range of input length should be|reduce the length of the (messages|prompt)|(input|prompt) too long"
+    r"|exceed\w{0,4} the (available )?context|too many (input|prompt) tokens|context window (is )?(full|too small)"
+    r"|prompt\s{0,3}超长|超(过|出).{0,20}(上下文|最大长度)|\"code\":\s?\"1261\"",
+    re.IGNORECASE,
+)
+_RATE = re.compile(
+    r"rate.?limit|throttl|tokens per (minute|day)|requests per (minute|day)|too many requests|\b(TPM|RPM|TPD|RPD)\b",
     re.IGNORECASE,
 )
 _QUOTA = re.compile(
-    r"exceeded_current_quota|insufficient_quota|insufficient[ _]balance|account is suspended|credit balance|"
-    r"out of credits|billing_hard_limit|exceeded your current quota",
+    r"exceeded_current_quota|insufficient_quota|insufficient[ _](account )?(balance|credits|funds)"
+    r"|account is suspended|credit balance|out of credits|billing_hard_limit|exceeded your current quota"
+    r"|余额不足|欠费|账户已(停用|欠费)",
     re.IGNORECASE,
 )
-_OVERLOADED = re.compile(r"overloaded_error|engine_overloaded", re.IGNORECASE)
+_OVERLOADED_TYPE = re.compile(r"overloaded_error|engine_overloaded", re.IGNORECASE)
+_RATE_TYPE = re.compile(r"rate_limit|throttling", re.IGNORECASE)
+_OVERLOADED = re.compile(r"overload|at capacity|over capacity|no available (server|worker|instance)", re.IGNORECASE)
+_CRASH = re.compile(
+    r"engine ?core|engine ?dead|engine process|grammar|structural_tag|(compil|convert)\w{0,5}.{0,30}schema",
+    re.IGNORECASE,
+)
+_TIMEOUT = re.compile(r"time[d -]?out\b|deadline (exceeded|expired)", re.IGNORECASE)
+_UNSUPPORTED = re.compile(r"support (tool|function|the requested param)|handle the requested param", re.IGNORECASE)
+_PAGE = re.compile(r"\s{0,99}(<!doctype|<html|<head|<\?xml|<center)", re.IGNORECASE)
+_CALL_MARKUP = re.compile(r"<\|(tool_call|open\|>\s?(tools|call))|<tool_call>|<function=|DSML|<invoke\b|｜tool")
+_TITLE = re.compile(r"<title>([^<]{0,300})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A response that is no reply: its status, headers with lower-case names, body, and the bytes that were sent."""
+    """A response that is no reply: its status, headers with lower-case names, body, the number of bytes that were
+    sent, and the body of the request where it is known."""
 
     status: int
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
     sent: int = 0
+    request: Mapping[str, Json] | None = None
 
 
 def failure(refusal: Refusal, name: str, clean: Callable[[str], str]) -> HarnessEvalError:
     """The error to raise for a refusal by the endpoint of this name; `clean` takes secrets out of the server's text.
 
-    A `Transient` may be sent again; everything else is final.
+    Its `label` says what happened. A `Transient` may be sent again; everything else is final.
     """
-    message, status = _message(refusal.body), refusal.status
-    # Both are searched: the message may be escaped in the body, and the code may stand outside the message.
-    text = f"{message}\n{refusal.body.decode(errors='replace')}"
-    said = f"{name}: {status} {_one_line(clean(message))}"
-    if status != 429 and status not in _DOWN and _OVERFLOW.search(text):
-        return ContextOverflow(said)
-    if status in (402, 429) and _QUOTA.search(text):
-        return EndpointDown(f"{name}: the quota is exhausted: {said}")
-    if status in _DOWN:
-        return EndpointDown(f"{name}: {_DOWN[status]}: {said}")
-    if status in RETRIED:
-        patient = status == 429 and not _OVERLOADED.search(text)
-        return Transient(said, wait=stated_wait(refusal.headers), throttled=status in THROTTLED, patient=patient)
-    if status == 413 or status >= 500:
-        return EndpointFailure(f"{said} ({refusal.sent} bytes were sent)")
-    return HarnessFailure(f"{said} ({refusal.sent} bytes were sent)")
+    message = _message(refusal.body)
+    label = _label(refusal, message)
+    error = _error(label, refusal, name, f"{refusal.status} {_one_line(clean(message))}".rstrip())
+    error.label = label
+    return error
 
 
-def failure_inside(error: Json, name: str, clean: Callable[[str], str]) -> HarnessEvalError:
+def failure_inside(error: Json, name: str, clean: Callable[[str], str], streamed: bool = False) -> HarnessEvalError:
     """The same for an error object inside a successful response; without a status of its own it is a server error."""
-    code = error.get("code") if isinstance(error, dict) else None
-    stated = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdecimal()) else 0
+    status = _stated(error)
     body = json.dumps({"error": error}, ensure_ascii=False).encode(errors="replace")
-    quota = bool(_QUOTA.search(body.decode()))
-    status = 429 if quota else stated if 400 <= stated < 600 else 500
-    return failure(Refusal(status, body), name, clean)
+    problem = failure(Refusal(status, body), name, clean)
+    if isinstance(problem, Transient) or problem.label in ("infra.gateway", "infra.rate_limited"):
+        problem.label = "infra.error_in_stream" if streamed else "infra.error_in_200"
+    return problem
 
 
-def judged(assembler: ReplyAssembler, name: str, clean: Callable[[str], str]) -> Reply:
-    """The reply that was put together, unless it is none.
+def accepted(reader: BodyReader, name: str, clean: Callable[[str], str]) -> Reply:
+    """The reply that a successful response holds, its body read to the end.
 
     Raises:
-        Transient: an error inside a success, no choice at all, or calls announced and not made.
-        HarnessEvalError: an error inside a success that no retry can mend.
+        Transient: it holds none that can be relied on: cut off, garbled, an error or nothing instead of a reply, calls
+            announced and not made.
+        HarnessEvalError: an error inside a success, or a success of another API, which no retry can mend.
     """
+    assembler = reader.assembler
     if assembler.error is not None:
-        raise failure_inside(assembler.error, name, clean)
-    if not assembler.choices:
-        raise Transient(f"{name}: a success without choices")
+        raise failure_inside(assembler.error, name, clean, bool(reader.streamed))
+    if fault := _unreadable(reader, clean) or _without_choice(reader, clean):
+        raise _fault(name, *fault)
     reply = assembler.reply()
-    if reply.finish_reason in _FAULTY_FINISHES:
-        raise Transient(f"{name}: finish reason {reply.finish_reason}")
-    if reply.finish_reason == "tool_calls" and not reply.calls:
-        raise Transient(f"{name}: finish reason tool_calls without any call")
+    if fault := _failed_finish(reader, reply) or _without_calls(assembler, reply):
+        raise _fault(name, *fault)
     return reply
 
 
-def cleaner(key: str | None, headers: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that takes this key and these header values out of a text, and all that looks like a credential."""
-    secrets = [secret for secret in (key, *headers.values()) if secret]
+def _error(label: str, refusal: Refusal, name: str, said: str) -> HarnessEvalError:
+    status, counted = refusal.status, f"{name}: {said} ({refusal.sent} bytes were sent)"
+    if label == "limit.context_overflow":
+        return ContextOverflow(f"{name}: {said}")
+    if label in _FINAL:
+        return EndpointDown(f"{name}: {_DOWN.get(status, 'the quota is exhausted')}: {said}")
+    if label.startswith("harness."):
+        return HarnessFailure(counted)
+    if status not in RETRIED:
+        return EndpointFailure(counted)
+    wait, throttled = stated_wait(refusal.headers), status in THROTTLED
+    return Transient(f"{name}: {said}", label, wait=wait, throttled=throttled)
 
-    def clean(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, "[redacted]")
-        return redact(text)
 
-    return clean
+def _label(refusal: Refusal, message: str) -> str:
+    """The label of a refusal: transport and accounts first, then what is wrong with the request."""
+    status, body = refusal.status, refusal.body.decode(errors="replace")
+    # Both are searched: the message may be escaped in the body, and the code may stand outside the message.
+    text = f"{_ends(message)}\n{_ends(body)}"
+    if status < 500 and _QUOTA.search(text):
+        return "infra.quota_exhausted"
+    if status in THROTTLED or (status < 500 and _RATE.search(text)):
+        return _throttled(status, message, text)
+    if status not in _DOWN and _OVERFLOW.search(text):
+        return "limit.context_overflow"
+    if status >= 500 or status in _OF_SERVERS or _PAGE.match(body):
+        return _failed(refusal, _PAGE.match(body) is not None, text)
+    if status in _DOWN and not (status == 404 and _UNSUPPORTED.search(text)):
+        return "infra.not_openai_shape" if status in (404, 405) else "infra.quota_exhausted"
+    return request_fault(_ends(message) or text, refusal.request, refusal.sent)
 
 
-def without_secrets(reply: Reply, secrets: Iterable[str]) -> Reply:
-    """The reply, should it repeat the key or a header's value, without them: it is recorded and shown."""
-    for secret in secrets:
-        if len(secret) >= 8 and secret in f"{reply.text}{reply.thinking}{reply.calls}":
-            calls = tuple(
-                RawCall(*(part.replace(secret, "[redacted]") for part in (call.id, call.name, call.arguments)))
-                for call in reply.calls
-            )
-            thinking = reply.thinking.replace(secret, "[redacted]") if reply.thinking else reply.thinking
-            text = reply.text.replace(secret, "[redacted]")
-            reply = dataclasses.replace(reply, text=text, thinking=thinking, calls=calls)
-    return reply
+def _throttled(status: int, message: str, text: str) -> str:
+    """The type counts before the words: a limit of the plan may carry the sentence of an overload."""
+    typed = _OVERLOADED_TYPE.search(text) or status == 529
+    worded = _OVERLOADED.search(_ends(message)) and not _RATE.search(text)
+    return "infra.overloaded" if typed or worded else "infra.rate_limited"
+
+
+def _failed(refusal: Refusal, is_page: bool, text: str) -> str:
+    if is_page or refusal.status == 413:
+        return "infra.gateway"
+    if refusal.status in _TIMED_OUT or _TIMEOUT.search(text):
+        return "infra.deadline"
+    if refusal.status in _OF_PROXIES:
+        return "infra.gateway"
+    may_be_schema = refusal.request is None or bool(refusal.request.get("tools"))
+    return "serving.crash_on_schema" if may_be_schema and _CRASH.search(text) else "infra.overloaded"
+
+
+def _stated(error: Json) -> int:
+    """The status that an error object states or stands for."""
+    stated = [error.get(key) for key in ("code", "status_code", "status")] if isinstance(error, dict) else []
+    for value in stated:
+        if isinstance(value, int | str) and re.fullmatch(r"[45]\d\d", str(value)):
+            return int(value)
+    text = _ends(json.dumps(error, ensure_ascii=False))
+    if _QUOTA.search(text) or _RATE.search(text):
+        return 429
+    return 400 if re.search(r"invalid_request|bad_?request", text, re.IGNORECASE) else 500
+
+
+Fault: TypeAlias = tuple[str, str] | None  # a label, and what was seen
+
+
+def _fault(name: str, label: str, seen: str) -> EndpointFailure:
+    final = label == "infra.not_openai_shape"
+    error = EndpointDown(f"{name}: {seen}") if final else Transient(f"{name}: {seen}")
+    error.label = label
+    return error
+
+
+def _unreadable(reader: BodyReader, clean: Callable[[str], str]) -> Fault:
+    """What keeps a body from being read to its end."""
+    if reader.broken and not reader.ended:
+        return "infra.stream_truncated", f"the connection broke: {reader.broken}"
+    if reader.truncated:
+        return "infra.stream_truncated", "the stream ended without finish reason and without end marker"
+    if reader.torn_frames:
+        return "infra.stream_truncated", f"{reader.torn_frames} unreadable frames in the stream"
+    if not reader.unread:
+        return None
+    said = f"a success that is no JSON: {_one_line(clean(_message(reader.unread)))[:200]}"
+    if reader.unread.startswith(b"{"):
+        return "infra.stream_truncated", said
+    return ("infra.not_openai_shape" if reader.foreign else "infra.gateway"), said
+
+
+def _without_choice(reader: BodyReader, clean: Callable[[str], str]) -> Fault:
+    assembler = reader.assembler
+    if assembler.choices:
+        return None
+    if assembler.null_choices:
+        kind = "infra.error_in_stream" if reader.streamed else "infra.error_in_200"
+        return kind, "a success whose choices are null"
+    if assembler.foreign:
+        keys = clean(", ".join(assembler.foreign[:5]))
+        return "infra.not_openai_shape", f"a success of another API, with the keys {keys[:100]}"
+    return "infra.empty_choices", "a success without choices"
+
+
+def _failed_finish(reader: BodyReader, reply: Reply) -> Fault:
+    if reply.finish_reason == "insufficient_system_resource":
+        return "infra.overloaded", f"finish reason {reply.finish_reason}"
+    if reply.finish_reason not in _FAULTY_FINISHES:
+        return None
+    kind = "infra.error_in_stream" if reader.streamed else "infra.error_in_200"
+    return kind, f"finish reason {reply.finish_reason}"
+
+
+def _without_calls(assembler: ReplyAssembler, reply: Reply) -> Fault:
+    announced = reply.finish_reason == "tool_calls"
+    # Calls that were written as text are no phantoms: that is for the diagnosis to say.
+    if reply.calls or _CALL_MARKUP.search(f"{reply.text}\n{reply.thinking or ''}"):
+        return None
+    if assembler.empty_deltas > (0 if announced else 1):
+        return "serving.empty_tool_deltas", f"{assembler.empty_deltas} deltas of calls that hold nothing"
+    return ("serving.phantom_tool_calls", "finish reason tool_calls without any call") if announced else None
 
 
 def _message(body: bytes) -> str:
@@ -144,14 +251,19 @@ def _message(body: bytes) -> str:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:
         text = body.decode(errors="replace")
-        title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        title = _TITLE.search(_ends(text))
         return title[1] if title else text
-    error = content.get("error", content) if isinstance(content, dict) else content
+    error = content.get("error") or content if isinstance(content, dict) else content
     if isinstance(error, dict):
-        return " ".join(str(error[key]) for key in ("type", "code", "message", "detail") if error.get(key))
+        told = " ".join(str(error[key]) for key in ("type", "code", "message", "msg", "detail") if error.get(key))
+        return told or json.dumps(error, ensure_ascii=False)
     return str(error)
 
 
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _SEARCHED else f"{text[:_SEARCHED]} … {text[-_SEARCHED:]}"
+
+
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(_ends(text).split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

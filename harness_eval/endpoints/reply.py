@@ -3,30 +3,51 @@
 from __future__ import annotations
 
 from harness_eval.endpoints.calls import CallAssembler, mended
+from harness_eval.endpoints.markers import INLINE, inline_thinking, leaked_thinking, without_terminator
 from harness_eval.types import Json, Reply, Usage
 
 REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_details")
+_OF_KEY = {"reasoning": "ok.reasoning_field_alias", "reasoning_details": "ok.reasoning_details"}
+# Where other APIs keep what they say.
+_PAYLOADS = (
+    "data",
+    "result",
+    "results",
+    "response",
+    "output",
+    "outputs",
+    "message",
+    "content",
+    "candidates",
+    "text",
+    "completion",
+    "generations",
+    "body",
+    "delta",
+    "content_block",
+)
 
 
 class ReplyAssembler:
     """Collects chunks (or one whole body) of a chat or plain completion.
 
-    `error` is the first error object met inside a successful response, `choices` how many chunks held a choice.
+    `error` is the first error object met inside a successful response, `choices` how many chunks held a choice,
+    `null_choices` whether there was one without any content, `foreign` the keys of what another API would send, and
+    `empty_deltas` how many deltas held an empty list of calls and nothing else.
     """
 
     def __init__(self) -> None:
         self.error: Json = None
         self.choices = 0
+        self.null_choices = False
+        self.foreign: tuple[str, ...] = ()
+        self.empty_deltas = 0
         self.finish_reason = ""
         self.usage = Usage()
+        self._counted = False
         self._calls = CallAssembler()
         self._text: list[str] = []
         self._thinking: dict[str, list[str]] = {}
-
-    @property
-    def oddities(self) -> frozenset[str]:
-        """What had to be put right while the calls were put together."""
-        return self._calls.oddities
 
     def add(self, chunk: Json) -> None:
         """Take one chunk of a stream, or a whole body."""
@@ -34,24 +55,35 @@ class ReplyAssembler:
             return
         if self.error is None:
             self.error = _error_in(chunk)
-        self.usage = _most(self.usage, read_usage(chunk.get("usage")))
         choices = chunk.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            self._take_choice(choices[0])
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if isinstance(choice, dict):
+            self._take_choice(choice)
+        elif choices != []:
+            self.null_choices = self.null_choices or "choices" in chunk
+            self.foreign = self.foreign or _foreign(chunk)
+        self._take_usage(chunk.get("usage"))
 
     def reply(self) -> Reply:
         """What has arrived so far, as a reply. Absent reasoning is None; empty reasoning is ""."""
-        thinking = {key: "".join(self._thinking[key]) for key in REASONING_KEYS if key in self._thinking}
+        found = {key: "".join(self._thinking[key]) for key in REASONING_KEYS if key in self._thinking}
         # Some servers fill two keys, one of them with nothing.
-        key = next((key for key, text in thinking.items() if text), next(iter(thinking), ""))
-        return Reply(
-            text=mended("".join(self._text)),
-            thinking=mended(thinking[key]) if key else None,
-            calls=self._calls.calls(),
-            finish_reason=self.finish_reason,
-            usage=self.usage,
-            reasoning_key=key,
-        )
+        key = next((key for key, text in found.items() if text), next(iter(found), ""))
+        text, thinking = mended("".join(self._text)), mended(found[key]) if key else None
+        oddities = set(self._calls.oddities) | ({_OF_KEY[key]} if key in _OF_KEY else set())
+        if not self._counted:
+            oddities.add("ok.usage_missing")
+        if (ended := without_terminator(text)) != text:
+            oddities.add("serving.terminator_leak")
+        text, inline = ended, None if thinking else inline_thinking(ended)
+        if inline is not None:
+            (thinking, text), key = inline, INLINE
+            oddities.add("ok.reasoning_details")
+        elif (leaked := leaked_thinking(text)) is not None:
+            thinking, text = f"{thinking or ''}{leaked[0]}", leaked[1]
+            oddities.add("serving.think_tag_leak")
+        calls = self._calls.calls()
+        return Reply(text, thinking, calls, self.finish_reason, self.usage, key, tuple(sorted(oddities)))
 
     def _take_choice(self, choice: dict[str, Json]) -> None:
         self.choices += 1
@@ -59,16 +91,23 @@ class ReplyAssembler:
             self.error = choice["error"]
         if choice.get("finish_reason"):
             self.finish_reason = str(choice["finish_reason"])
-        self.usage = _most(self.usage, read_usage(choice.get("usage")))
+        self._take_usage(choice.get("usage"))
         if isinstance(choice.get("text"), str):
             self._text.append(choice["text"])
         delta, message = choice.get("delta"), choice.get("message")
         if isinstance(delta, dict):
             self._take_message(delta)
             self._calls.add(delta.get("tool_calls"))
+            self.empty_deltas += delta == {"tool_calls": []}
         elif isinstance(message, dict):
             self._take_message(message)
             self._calls.add_whole(message.get("tool_calls"))
+
+    def _take_usage(self, usage: Json) -> None:
+        read = read_usage(usage)
+        self.usage = _most(self.usage, read)
+        # What is counted before the end is not all of it.
+        self._counted = self._counted or bool(self.finish_reason and read.prompt and read.completion)
 
     def _take_message(self, message: dict[str, Json]) -> None:
         self._text.append(_joined(message.get("content")))
@@ -92,7 +131,23 @@ def _error_in(chunk: dict[str, Json]) -> Json:
     """The error that a chunk or body carries, or None."""
     if error := chunk.get("error"):
         return error
-    return chunk if chunk.get("object") == "error" or chunk.get("type") == "error" else None
+    if chunk.get("object") == "error" or chunk.get("type") == "error":
+        return chunk
+    inner = chunk.get("base_resp")
+    if isinstance(inner, dict) and inner.get("status_code"):
+        return inner
+    if chunk.get("choices"):
+        return None
+    code = chunk.get("code", chunk.get("error_code"))
+    said = chunk.get("msg") or chunk.get("message") or chunk.get("error_msg")
+    numbered = isinstance(code, int) and code not in (0, 200) and bool(said)
+    return chunk if numbered or chunk.get("success") is False or chunk.get("status") in ("error", "fail") else None
+
+
+def _foreign(chunk: dict[str, Json]) -> tuple[str, ...]:
+    """The keys of a body that holds something, but nothing where this API keeps it."""
+    holds = "choices" not in chunk and any(chunk.get(key) for key in _PAYLOADS)
+    return tuple(chunk) if holds else ()
 
 
 def read_usage(usage: Json) -> Usage:

@@ -17,7 +17,9 @@ class BodyReader:
     """Takes a response body in any chunking and puts the reply together; how it is cut never changes the result.
 
     After `close`: `done` says whether `[DONE]` came, `streamed` whether the body was a stream of events, `frames` how
-    many events could be read, `bad_frames` how many could not, and `unread` is a body that is neither JSON nor events.
+    many events could be read, `bad_frames` how many could not, `torn_frames` how many of these had begun as JSON, and
+    `unread` is a body that is neither a JSON object nor events; `foreign` says that it is JSON all the same. Whoever
+    feeds the reader sets `broken` to what ended the body before its time.
     """
 
     def __init__(self) -> None:
@@ -26,6 +28,9 @@ class BodyReader:
         self.streamed: bool | None = None
         self.frames = 0
         self.bad_frames = 0
+        self.torn_frames = 0
+        self.foreign = False
+        self.broken = ""
         self.unread = b""
         self._buffer = bytearray()
         self._event: list[bytes] = []
@@ -51,10 +56,21 @@ class BodyReader:
             self._take_whole(body)
         self._buffer = bytearray()
 
+    def add(self, chunk: dict[str, Json], streamed: bool) -> None:
+        """Take what somebody else has read already: one chunk of a stream, or a whole body."""
+        self.streamed = streamed
+        self.frames += 1
+        self.assembler.add(chunk)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last word has come: the end marker or a finish reason."""
+        return self.done or bool(self.assembler.finish_reason)
+
     @property
     def truncated(self) -> bool:
-        """Whether a stream ended early: neither a finish reason nor the end marker came."""
-        return bool(self.streamed) and not self.done and not self.assembler.finish_reason
+        """Whether a stream ended early."""
+        return bool(self.streamed) and not self.ended
 
     def _look_at_start(self) -> None:
         seen = bytes(self._buffer)
@@ -91,6 +107,7 @@ class BodyReader:
         chunk = _parsed(frame)
         if not isinstance(chunk, dict):
             self.bad_frames += 1
+            self.torn_frames += frame.startswith((b"{", b"["))
             return
         self.frames += 1
         self.assembler.add({"error": chunk} if name == b"error" and "error" not in chunk else chunk)
@@ -101,7 +118,7 @@ class BodyReader:
             self.frames += 1
             self.assembler.add(content)
         else:
-            self.unread = body
+            self.unread, self.foreign = body, content is not None
 
 
 def _parsed(frame: bytes) -> Json:

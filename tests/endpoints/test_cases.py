@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from harness_eval.endpoints.refusals import Refusal, cleaner, failure
+from harness_eval.endpoints.redaction import cleaner
+from harness_eval.endpoints.refusals import Refusal, accepted, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.stream import BodyReader
 from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessFailure
@@ -25,11 +26,25 @@ NAIVE = {"naive_args_concatenated"}
 # Facts about requests, which are built elsewhere.
 OF_REQUESTS = {"request_orphan_tool", "request_gap_in_batch"}
 MENDED = {
-    "ARGS-10": ({"index_collision"}, ['{"a":2,"b":2}', '{"city":"Oslo"}']),
-    "ARGS-15": ({"args_placeholder"}, ['{"cmd":"ls"}']),
-    "ARGS-16": ({"args_snapshots"}, ['{"cmd":"cat /home/wx"}']),
-    "FIN-08": ({"empty_tool_deltas"}, []),
+    "ARGS-10": ['{"a":2,"b":2}', '{"city":"Oslo"}'],
+    "ARGS-15": ['{"cmd":"ls"}'],
+    "ARGS-16": ['{"cmd":"cat /home/wx"}'],
 }
+# What is taken out of the text, so that it cannot be found there any more.
+STRIPPED = {"LEAK-05", "RSN-07", "RSN-10"}
+ODDITIES = {
+    "ARGS-10": {0: {"serving.index_collision"}},
+    "ARGS-15": {0: {"serving.args_placeholder"}},
+    "ARGS-16": {0: {"gateway.args_snapshots"}},
+    "LEAK-05": {1: {"serving.terminator_leak"}},
+    "LEAK-06": {0: {"ok.reasoning_field_alias"}},
+    "RSN-04": {0: {"ok.reasoning_field_alias"}, 1: {"ok.reasoning_field_alias"}},
+    "RSN-07": {0: {"serving.think_tag_leak"}},
+    "RSN-10": {0: {"ok.reasoning_details"}, 1: {"ok.reasoning_details"}},
+    "TCID-04": {0: {"serving.duplicate_id_in_turn"}},
+}
+# Successes that are none.
+UNACCEPTED = {"infra.stream_truncated", "serving.empty_tool_deltas"}
 OF_LABEL: dict[str, type[Exception]] = {
     "infra.overloaded": Transient,
     "infra.rate_limited": Transient,
@@ -38,7 +53,7 @@ OF_LABEL: dict[str, type[Exception]] = {
     "infra.quota_exhausted": EndpointDown,
     "limit.context_overflow": ContextOverflow,
     "serving.crash_on_schema": Transient,
-    "undetermined.request_cut": HarnessFailure,
+    "undetermined.request_cut": EndpointFailure,
 }
 
 
@@ -123,6 +138,8 @@ def test_what_recorded_bytes_hold_is_read_from_them(name: str) -> None:
         (kind, value), *_ = check.items()
         if kind == "http_status" or kind in NAIVE | OF_REQUESTS or (kind == "args_json" and name in MENDED):
             continue
+        if kind in ("content_contains", "reasoning_state") and name in STRIPPED:
+            continue
         if kind in BETWEEN:
             assert BETWEEN[kind](all_, value), check
         else:
@@ -138,25 +155,52 @@ def test_recorded_bytes_cut_into_single_ones_are_read_alike(name: str) -> None:
 
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("name", MENDED)
-def test_what_a_server_garbles_is_put_right_and_named(name: str) -> None:
-    oddities, arguments = MENDED[name]
-    reader = readers(name)[0]
-    assert reader.assembler.oddities == oddities
-    assert [call.arguments for call in calls_of(reader)] == arguments
+def test_the_arguments_that_a_server_garbles_are_put_right(name: str) -> None:
+    assert [call.arguments for call in calls_of(readers(name)[0])] == MENDED[name]
+
+
+def labelled(name: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Position, expected label and response, for all responses of a case."""
+    expected, responses = case(name)["expected_classification"], case(name)["responses"]
+    labels = expected.get("per_response") or [expected["label"]] * len(responses)
+    for at, (label, response) in enumerate(zip(labels, responses, strict=True)):
+        yield at, label, response
 
 
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_refusal_means_what_its_label_says(name: str) -> None:
-    expected = case(name)["expected_classification"]
-    responses = case(name)["responses"]
-    labels = expected.get("per_response") or [expected["label"]] * len(responses)
-    for label, response in zip(labels, responses, strict=True):
+def test_a_recorded_refusal_has_its_label_and_the_error_that_goes_with_it(name: str) -> None:
+    request = json.loads(case(name).get("request") or "null")
+    for _, label, response in labelled(name):
         status = response.get("status", 200)
         if status >= 400:
             headers = {key.lower(): value for key, value in (response.get("headers") or {}).items()}
-            error = failure(Refusal(status, body_of(response), headers), name, cleaner(None, {}))
+            error = failure(Refusal(status, body_of(response), headers, 0, request), name, cleaner(()))
+            assert error.label == label
             assert isinstance(error, OF_LABEL.get(label, HarnessFailure)), (label, error)
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_success_is_accepted_with_its_oddities_or_refused_with_its_label(name: str) -> None:
+    for at, label, response in labelled(name):
+        if response.get("status", 200) >= 400:
+            continue
+        if label in UNACCEPTED:
+            with pytest.raises(Transient) as caught:
+                accepted(read(response), name, cleaner(()))
+            assert caught.value.label == label
+        else:
+            oddities = set(accepted(read(response), name, cleaner(())).oddities) - {"ok.usage_missing"}
+            assert oddities == ODDITIES.get(name, {}).get(at, set())
+
+
+@pytest.mark.usefixtures("shared")
+def test_what_leaked_into_the_text_is_put_where_it_belongs() -> None:
+    leak, lone, inline = (readers(name)[-1].assembler.reply() for name in ("LEAK-05", "RSN-07", "RSN-10"))
+    assert leak.text == "42"
+    assert (lone.text, lone.thinking) == ("The answer is 12.", "Plan: open the file, then answer.")
+    assert (inline.text, inline.thinking) == ("\nChecking.", "Run the tests before editing.")
 
 
 @pytest.mark.usefixtures("shared")

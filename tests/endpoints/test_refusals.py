@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from harness_eval.endpoints.refusals import Refusal, cleaner, failure, failure_inside
+from harness_eval.endpoints.redaction import cleaner
+from harness_eval.endpoints.refusals import Refusal, failure, failure_inside
 from harness_eval.endpoints.retries import Transient
 from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessEvalError, HarnessFailure
 
-CLEAN = cleaner("fake-key-0123", {"X-Route": "blue-4411"})
+CLEAN = cleaner(("fake-key-0123", "blue-4411"))
 
 
 def told(status: int, message: str, kind: str = "error", **headers: str) -> HarnessEvalError:
