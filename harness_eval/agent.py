@@ -69,6 +69,11 @@ def summary_view(harness: Harness, record: Trajectory) -> View:
     return View(view.system, view.prompt, (*view.events, request))
 
 
+def summary_of(reply: Reply) -> str:
+    """The notes that a reply to such a request means."""
+    return well_formed(reply.text) or "(no summary was given)"
+
+
 @dataclass(slots=True)
 class _Agent:
     harness: Harness
@@ -156,9 +161,8 @@ class _Agent:
         covers = self.harness.context.covers(self.record)
         started = time.monotonic()
         reply, digest = await self.ask(summary_view(self.harness, self.record))
-        notes = well_formed(reply.text) or "(no summary was given)"
         seconds = time.monotonic() - started
-        self.record = self.record.append(Compaction(covers, notes, reply.usage, seconds, digest, reply))
+        self.record = self.record.append(Compaction(covers, summary_of(reply), reply.usage, seconds, digest, reply))
 
     async def observe(self, call: ToolCall) -> Observation:
         number, self.calls = self.calls, self.calls + 1

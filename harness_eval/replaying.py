@@ -1,0 +1,208 @@
+"""A recorded trial under today's code: each request derived again from the record, each reply read again.
+
+Nothing runs and nothing is asked. What is compared: the system prompt; what the harness says between the turns; the
+hash of each request; what each reply is taken for; where a trial counts as finished; what a summary covers. Each is
+derived from the events as they were recorded, so that one difference does not bring others after it. Only hashes of
+requests are recorded, so of a request that differs the cause can be narrowed down but not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from harness_eval import recording
+from harness_eval.agent import summary_of, summary_view
+from harness_eval.axes.stopping import Stop
+from harness_eval.dialogue import requests_of, wire_hash
+from harness_eval.errors import ConfigError, HarnessEvalError, boundary
+from harness_eval.harness import Harness, load_harness, make_harness, named_harnesses
+from harness_eval.types import Compaction, Json, Note, Reply, Request, Step, StopReason, Trajectory
+
+Part = Literal["harness", "system", "notes", "summary", "request", "action", "stop"]
+_SHOWN = 60  # characters of a text that differs
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What of a trial is not as it was recorded.
+
+    `turn` counts from 1 and is the first that differs, 0 where the whole trial does; in `later` more turns the same
+    part differs.
+    """
+
+    part: Part
+    turn: int
+    detail: str
+    later: int = 0
+
+
+@dataclass(slots=True)
+class Compared:
+    """One trial: how many requests were derived again and how many replies read again, what was not kept, and what
+    differs, each part once."""
+
+    requests: int = 0
+    replies: int = 0
+    unkept: int = 0
+    parts: dict[Part, Difference] = field(default_factory=dict)
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What differs, in the order in which it was met."""
+        return tuple(self.parts.values())
+
+    def add(self, part: Part, turn: int, detail: str) -> None:
+        """Keep the first difference of a part, and count the later ones."""
+        known = self.parts.get(part)
+        self.parts[part] = (
+            Difference(part, turn, detail)
+            if known is None
+            else Difference(part, known.turn, known.detail, known.later + 1)
+        )
+
+
+def rebuilt(study: Mapping[str, Json]) -> dict[str, Harness | str]:
+    """The harnesses of a recorded study as today's code has them, by name; where one cannot be, the reason.
+
+    Raises:
+        ConfigError: the study holds no harnesses.
+    """
+    records = study.get("harnesses")
+    if not isinstance(records, list) or not all(isinstance(each, dict) and "name" in each for each in records):
+        raise ConfigError("study.json: harnesses: a list of recorded harnesses is wanted")
+    return {each["name"]: _rebuilt(each) for each in records}
+
+
+def _rebuilt(record: Mapping[str, Json]) -> Harness | str:
+    try:
+        harness = make_harness(record.get("spec") or {}, f"harness {record['name']}")
+    except ConfigError as error:
+        return str(error)
+    if record.get("id") not in (None, harness.id):
+        return f"harness {record['name']}: what was recorded of its levels does not have its id {record['id']}"
+    return harness
+
+
+def changes(study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -> dict[str, tuple[str, ...]]:
+    """What has become of the harnesses since they were recorded, by name: those that are as they were are left out."""
+    recorded = {each["name"]: each for each in study["harnesses"]}
+    named = named_harnesses()
+    found = {}
+    for name, harness in harnesses.items():
+        told = [harness] if isinstance(harness, str) else _wire_changes(recorded[name], harness)
+        if name in named and (today := load_harness(name)).version != recorded[name].get("version"):
+            told.append(f"version {recorded[name].get('version')} was recorded, today's is {today.version}")
+        if told:
+            found[name] = tuple(told)
+    return found
+
+
+def _wire_changes(record: Mapping[str, Json], harness: Harness) -> list[str]:
+    was, now = str(record.get("wire")), wire_hash(requests_of(harness))
+    return [] if was == now else [f"what a model receives from it has changed: wire {was[:12]}, now {now[:12]}"]
+
+
+def compare(harness: Harness, record: Trajectory) -> Compared:
+    """Walk a record from its first event to its last under this harness."""
+    found = Compared()
+    if harness.system != record.system:
+        found.add("system", 0, differing(record.system, harness.system))
+    turn, begins = 1, 0  # where the events of this turn begin
+    for place, event in enumerate(record.events):
+        if isinstance(event, Note):
+            continue
+        before = Trajectory(record.system, record.prompt, record.events[:place])
+        _compare_asked(found, harness, before, event, turn)
+        if isinstance(event, Step):
+            _compare_said(found, harness, before, begins, turn)
+            turn, begins = turn + 1, place + 1
+    if turn > 1:
+        _compare_stop(found, harness, record, begins, turn - 1)
+    return found
+
+
+@contextmanager
+def _into(found: Compared, part: Part, turn: int) -> Iterator[None]:
+    """What cannot be derived at all is a difference too."""
+    try:
+        with boundary("harness"):
+            yield
+    except HarnessEvalError as error:
+        found.add(part, turn, f"cannot be derived: {error}")
+
+
+def _compare_asked(found: Compared, harness: Harness, before: Trajectory, event: Step | Compaction, turn: int) -> None:
+    """The request that brought this event, and what its reply means."""
+    found.requests += bool(event.digest)
+    found.replies += event.reply is not None
+    found.unkept += event.reply is None
+    with _into(found, "request", turn):
+        request = requested(harness, before, event)
+        if event.digest and request.digest != event.digest:
+            found.add("request", turn, _cause(request, event, turn))
+    part: Part = "action" if isinstance(event, Step) else "summary"
+    with _into(found, part, turn):
+        told = _misread(harness, event, event.reply) if event.reply is not None else ""
+        if isinstance(event, Compaction) and (covers := harness.context.covers(before)) != event.covers:
+            told = f"covers {event.covers} events, now {covers}"
+        if told:
+            found.add(part, turn, told)
+
+
+def requested(harness: Harness, before: Trajectory, event: Step | Compaction) -> Request:
+    """The request to which this event was the answer, where the record had come so far."""
+    return harness.encode(summary_view(harness, before) if isinstance(event, Compaction) else harness.view(before))
+
+
+def _cause(request: Request, event: Step | Compaction, turn: int) -> str:
+    """What can be said of a request that differs, of which only the hash is known."""
+    hashes = f"{event.digest[:12]}, now {request.digest[:12]}, of {len(request.messages)} messages"
+    if isinstance(event, Compaction):
+        return f"{hashes}; it asks for a summary, so that request or how history is shown"
+    return f"{hashes}; {'tools, options or the first messages' if turn == 1 else 'how the turns before it are shown'}"
+
+
+def _misread(harness: Harness, event: Step | Compaction, reply: Reply) -> str:
+    """How what is read in a reply differs from what was; "" where it does not."""
+    if isinstance(event, Compaction):
+        return differing(event.notes, summary_of(reply))
+    was, now = (recording.dump(action).decode() for action in (event.action, harness.decode(reply)))
+    return differing(was, now)
+
+
+def _compare_said(found: Compared, harness: Harness, before: Trajectory, begins: int, turn: int) -> None:
+    """What the harness said between the step before and this one."""
+    recorded = [event for event in before.events[begins:] if isinstance(event, Note)]
+    record = Trajectory(before.system, before.prompt, before.events[:begins])
+    with _into(found, "notes", turn):
+        verdict = harness.stopping.judge(record) if record.events else None
+        if verdict is Stop.FINISHED:
+            found.add("stop", turn - 1, "went on, would now be finished")
+            return
+        said = [verdict] if isinstance(verdict, Note) else []
+        said += harness.notes(record.append(*said))
+        if said != recorded:
+            was, now = (" / ".join(f"{note.role}: {note.text}" for note in notes) for notes in (recorded, said))
+            found.add("notes", turn, differing(was, now) or "of another kind")
+
+
+def _compare_stop(found: Compared, harness: Harness, record: Trajectory, ends: int, turn: int) -> None:
+    """Whether the last step still is, or is not, the end of the work."""
+    with _into(found, "stop", turn):
+        last = Trajectory(record.system, record.prompt, record.events[:ends])
+        finished = harness.stopping.judge(last) is Stop.FINISHED
+        if finished != (record.stop is StopReason.FINISHED):
+            found.add("stop", turn, f"{record.stop or 'cut off'}, would now {'' if finished else 'not '}be finished")
+
+
+def differing(was: str, now: str) -> str:
+    """Two texts from shortly before the first character in which they differ; "" where they are equal."""
+    if was == now:
+        return ""
+    place = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+    start = max(0, place - _SHOWN // 3)
+    dots = "..." if start else ""
+    return f"{dots}{was[start : start + _SHOWN]!r}, now {dots}{now[start : start + _SHOWN]!r}"
