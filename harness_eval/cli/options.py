@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from harness_eval.errors import ConfigError
-from harness_eval.reference.process import parse_couplings
+from harness_eval.reference.process import parse_couplings, parse_faults
 from harness_eval.study_file import DEMO, SERVED, StudyConfig, load_study
 from harness_eval.types import Json
 
@@ -36,11 +36,17 @@ Concurrency: TypeAlias = Annotated[int | None, typer.Option(help="Trials at once
 MaxSteps: TypeAlias = Annotated[int | None, typer.Option(help="Turns of one trial.")]
 Couplings: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--coupling", metavar="NAME=STRENGTH", help="Plant a coupling in the reference endpoint."),
+    typer.Option(
+        "--coupling", metavar="NAME[=STRENGTH]", help="Plant a coupling in the reference endpoint; see `serve --list`."
+    ),
 ]
 Faults: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--fault", metavar="NAME=STRENGTH", help="Let the reference endpoint misbehave on the wire."),
+    typer.Option(
+        "--fault",
+        metavar="NAME[=STRENGTH]",
+        help="Let the reference endpoint misbehave; `serve --list` names the ways.",
+    ),
 ]
 Probe: TypeAlias = Annotated[
     bool | None, typer.Option("--probe/--no-probe", help="Ask each endpoint a few things first.")
@@ -117,6 +123,6 @@ def _read_design(given: str) -> dict[str, Json]:
 
 _READ: dict[str, Callable[[Json], Json]] = {
     "coupling": parse_couplings,
-    "fault": parse_couplings,
+    "fault": parse_faults,
     "design": _read_design,
 }

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from harness_eval.errors import HarnessEvalError
-from harness_eval.reference.process import parse_couplings
+from harness_eval.reference.process import parse_couplings, parse_faults
 from harness_eval.reference.server import ReferenceConfig, listening
 
 
@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     try:
-        couplings, faults = parse_couplings(chosen.coupling), parse_couplings(chosen.fault)
+        couplings, faults = parse_couplings(chosen.coupling), parse_faults(chosen.fault)
         config = ReferenceConfig(tuple(chosen.tasks), couplings, faults, chosen.seed, chosen.host, chosen.port)
         asyncio.run(_serve(config))
     except HarnessEvalError as error:

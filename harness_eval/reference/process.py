@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from subprocess import PIPE
@@ -15,6 +15,7 @@ from anyio.abc import Process
 from anyio.streams.text import TextReceiveStream
 
 from harness_eval.errors import ConfigError
+from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.server import ReferenceConfig, listening
 
 _START_SECONDS = 60.0
@@ -27,14 +28,28 @@ def parse_couplings(given: Iterable[str]) -> dict[str, float]:
     Raises:
         ConfigError: a strength that is no number. Names are checked when the couplings are made.
     """
-    strengths = {}
+    return {name: 1.0 if strength is None else strength for name, strength in _strengths("coupling", given)}
+
+
+def parse_faults(given: Iterable[str]) -> dict[str, float]:
+    """Strengths by name from words such as `rate-limited=0.5`; a bare name has the strength that is usual for it.
+
+    Raises:
+        ConfigError: a strength that is no number. Names are checked when the faults are made.
+    """
+    usual = {name: kind.usual for name, kind in FAULTS.items()}
+    return {
+        name: usual.get(name, 1.0) if strength is None else strength for name, strength in _strengths("fault", given)
+    }
+
+
+def _strengths(what: str, given: Iterable[str]) -> Iterator[tuple[str, float | None]]:
     for word in given:
         name, _, strength = word.partition("=")
         try:
-            strengths[name] = float(strength or 1)
+            yield name, float(strength) if strength else None
         except ValueError:
-            raise ConfigError(f"coupling {word!r}: expected NAME=STRENGTH with a number from 0 to 1") from None
-    return strengths
+            raise ConfigError(f"{what} {word!r}: expected NAME=STRENGTH with a number from 0 to 1") from None
 
 
 @asynccontextmanager

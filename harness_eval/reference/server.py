@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
+import anyio
+import anyio.lowlevel
 
 from harness_eval.errors import ConfigError
-from harness_eval.reference import wire
-from harness_eval.reference.checking import problem_with
+from harness_eval.reference.answering import Answerer
 from harness_eval.reference.couplings import make_couplings
+from harness_eval.reference.faults import EVENT_STREAM, Answer, Draws, as_json, make_faults
 from harness_eval.reference.player import Player
 from harness_eval.reference.scripts import load_scripts
-from harness_eval.types import Json
+from harness_eval.reference.wire import MODEL
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -27,7 +28,11 @@ _LARGEST_REQUEST = 256 * 2**20  # bytes
 
 @dataclass(frozen=True, slots=True)
 class ReferenceConfig:
-    """What to serve, and where: folders of tasks, strengths of couplings and faults by name; port 0 is any free one."""
+    """What to serve, and where: folders of tasks, strengths of couplings and faults by name; port 0 is any free one.
+
+    Raises:
+        ConfigError: a fault is unknown or its strength outside of 0..1.
+    """
 
     tasks: tuple[Path, ...]
     couplings: Mapping[str, float] = field(default_factory=dict)
@@ -35,6 +40,13 @@ class ReferenceConfig:
     seed: int = 0
     host: str = "127.0.0.1"
     port: int = 0
+
+    def __post_init__(self) -> None:
+        make_faults(self.faults)
+
+    def answerer(self) -> Answerer:
+        """The agent behind its faults; errors as `player`."""
+        return Answerer(self.player(), Draws(make_faults(self.faults), self.seed))
 
     def player(self) -> Player:
         """The agent that is served.
@@ -55,7 +67,7 @@ async def listening(config: ReferenceConfig) -> AsyncIterator[str]:
     from aiohttp import web  # lazy: slow import
 
     app = web.Application(client_max_size=_LARGEST_REQUEST)
-    handlers = _Handlers(config.player())
+    handlers = _Handlers(config)
     app.router.add_get("/v1/models", handlers.models)
     app.router.add_post("/v1/chat/completions", handlers.chat)
     app.router.add_post("/v1/completions", handlers.completions)
@@ -78,62 +90,45 @@ async def _start(site: web.TCPSite, config: ReferenceConfig) -> None:
 class _Handlers:
     """One function a route."""
 
-    def __init__(self, player: Player) -> None:
-        self._player = player
+    def __init__(self, config: ReferenceConfig) -> None:
+        self._answerer = config.answerer()
 
     async def models(self, request: web.Request) -> web.StreamResponse:
         """The one model that is served."""
-        del request
-        return _answer({"object": "list", "data": [{"id": wire.MODEL, "object": "model", "owned_by": "harness-eval"}]})
+        models = [{"id": MODEL, "object": "model", "owned_by": "harness-eval"}]
+        return await _send(request, as_json({"object": "list", "data": models}))
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """One chat completion, whole or streamed."""
-        body = _object(await request.read())
-        problem = problem_with(body)
-        if problem:
-            return _answer(problem.body(), problem.status)
-        reply = wire.spoken(self._player.reply(body), body)
-        if body.get("stream"):
-            return await _stream(request, wire.chunks(reply, with_usage=_wants_usage(body)))
-        return _answer(wire.whole(reply))
+        return await _send(request, self._answerer.answer(await request.read()))
 
     async def completions(self, request: web.Request) -> web.StreamResponse:
         """One plain completion of a prompt, whole or streamed."""
-        body = _object(await request.read())
-        problem = problem_with(body, chat=False)
-        if problem:
-            return _answer(problem.body(), problem.status)
-        reply = wire.spoken(self._player.complete(body), body)
-        if body.get("stream"):
-            return await _stream(request, wire.plain_chunks(reply, with_usage=_wants_usage(body)))
-        return _answer(wire.plain(reply))
+        return await _send(request, self._answerer.answer(await request.read(), chat=False))
 
 
-def _object(data: bytes) -> dict[str, Json]:
-    try:
-        body = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _wants_usage(body: Mapping[str, Json]) -> bool:
-    return bool((body.get("stream_options") or {}).get("include_usage"))
-
-
-def _answer(body: Mapping[str, Json], status: int = 200) -> web.StreamResponse:
+async def _send(request: web.Request, answer: Answer) -> web.StreamResponse:
     from aiohttp import web  # lazy: slow import
 
-    return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
-
-
-async def _stream(request: web.Request, chunks: Iterator[dict[str, Json]]) -> web.StreamResponse:
-    from aiohttp import web  # lazy: slow import
-
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
-    frames = [b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks]
+    response = web.StreamResponse(status=answer.status, headers={**answer.headers, "Content-Type": answer.content_type})
+    if not answer.broken and answer.content_type != EVENT_STREAM:
+        response.content_length = sum(map(len, answer.pieces))
     with contextlib.suppress(ConnectionResetError):  # a client that was cancelled is no error worth a traceback
-        await response.prepare(request)
-        await response.write(b"".join([*frames, b"data: [DONE]\n\n"]))
-        await response.write_eof()
+        await anyio.sleep(answer.delay)
+        if answer.pieces:
+            await response.prepare(request)
+        for piece in answer.pieces:
+            await response.write(piece)
+            await anyio.lowlevel.checkpoint()  # so that pieces leave one by one
+        await anyio.sleep(answer.silence)
+        if answer.broken:
+            _drop(request)
+        else:
+            await response.write_eof()
     return response
+
+
+def _drop(request: web.Request) -> None:
+    """End the connection without ending the response."""
+    if request.transport is not None:
+        request.transport.abort()

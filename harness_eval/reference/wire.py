@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from harness_eval.reference.writing import Utterance
-from harness_eval.types import Json
+from harness_eval.types import Json, RawCall
 
 MODEL = "harness-eval-reference"
 FINGERPRINT = "scripted-agent-not-a-language-model"
@@ -21,26 +21,16 @@ _PIECE = 120  # characters of a streamed delta
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """An utterance with what the wire adds: an id made from the request, token counts, why it ended."""
+    """An utterance with what the wire adds: calls with ids, an id of its own, token counts, why it ended."""
 
-    utterance: Utterance
+    text: str
+    thinking: str
+    calls: tuple[RawCall, ...]
     id: str
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
     reasoning_tokens: int
-
-    @property
-    def tool_calls(self) -> list[dict[str, Json]]:
-        """The native calls as the wire has them."""
-        return [
-            {
-                "id": f"call_{self.id[:12]}_{number}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)},
-            }
-            for number, call in enumerate(self.utterance.calls)
-        ]
 
     @property
     def usage(self) -> dict[str, Json]:
@@ -63,20 +53,30 @@ def spoken(utterance: Utterance, body: Mapping[str, Json]) -> Spoken:
     digest = hashlib.sha256(asked + str(body.get("seed")).encode()).hexdigest()
     said = _stopped(utterance, body.get("stop"))
     reason = "tool_calls" if said.calls else "stop"
-    limit = body.get("max_completion_tokens") or body.get("max_tokens")
-    if isinstance(limit, int) and _tokens(_everything(said)) > limit:
+    limit = limit_of(body)
+    if limit is not None and _tokens(_everything(said)) > limit:
         said, reason = _cut(said, limit * 4), "length"
+    calls = tuple(
+        RawCall(f"call_{digest[:12]}_{number}", call.name, json.dumps(dict(call.arguments), ensure_ascii=False))
+        for number, call in enumerate(said.calls)
+    )
     everything, thought = _tokens(_everything(said)), _tokens(said.thinking)
-    return Spoken(said, digest, reason, (len(asked) + 3) // 4, everything, thought)
+    return Spoken(said.text, said.thinking, calls, digest, reason, (len(asked) + 3) // 4, everything, thought)
+
+
+def limit_of(body: Mapping[str, Json]) -> int | None:
+    """The most tokens that a request allows its reply, under either name."""
+    limit = body.get("max_completion_tokens") or body.get("max_tokens")
+    return limit if isinstance(limit, int) else None
 
 
 def whole(reply: Spoken) -> dict[str, Json]:
     """The reply as one chat completion."""
-    message: dict[str, Json] = {"role": "assistant", "content": reply.utterance.text}
-    if reply.utterance.thinking:
-        message["reasoning_content"] = reply.utterance.thinking
-    if reply.utterance.calls:
-        message["tool_calls"] = reply.tool_calls
+    message: dict[str, Json] = {"role": "assistant", "content": reply.text}
+    if reply.thinking:
+        message["reasoning_content"] = reply.thinking
+    if reply.calls:
+        message["tool_calls"] = [_call(call, call.arguments) for call in reply.calls]
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
     return {**_head(reply, "chat.completion"), "choices": [choice], "usage": reply.usage}
 
@@ -89,14 +89,13 @@ def chunks(reply: Spoken, *, with_usage: bool) -> Iterator[dict[str, Json]]:
         return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
 
     yield chunk({"role": "assistant", "content": ""})
-    for piece in _pieces(reply.utterance.thinking):
+    for piece in _pieces(reply.thinking):
         yield chunk({"reasoning_content": piece})
-    for piece in _pieces(reply.utterance.text):
+    for piece in _pieces(reply.text):
         yield chunk({"content": piece})
-    for number, call in enumerate(reply.tool_calls):
-        function = call["function"]
-        yield chunk({"tool_calls": [{**call, "index": number, "function": {**function, "arguments": ""}}]})
-        for piece in _pieces(function["arguments"]):
+    for number, call in enumerate(reply.calls):
+        yield chunk({"tool_calls": [{**_call(call, ""), "index": number}]})
+        for piece in _pieces(call.arguments):
             yield chunk({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
     yield chunk({}, reply.finish_reason)
     if with_usage:
@@ -105,18 +104,22 @@ def chunks(reply: Spoken, *, with_usage: bool) -> Iterator[dict[str, Json]]:
 
 def plain(reply: Spoken) -> dict[str, Json]:
     """The reply as one plain completion: its text alone."""
-    choice = {"index": 0, "text": reply.utterance.text, "logprobs": None, "finish_reason": reply.finish_reason}
+    choice = {"index": 0, "text": reply.text, "logprobs": None, "finish_reason": reply.finish_reason}
     return {**_head(reply, "text_completion"), "choices": [choice], "usage": reply.usage}
 
 
 def plain_chunks(reply: Spoken, *, with_usage: bool) -> Iterator[dict[str, Json]]:
     """The chunks of a plain completion's stream."""
     head = _head(reply, "text_completion")
-    for piece in _pieces(reply.utterance.text):
+    for piece in _pieces(reply.text):
         yield {**head, "choices": [{"index": 0, "text": piece, "finish_reason": None}]}
     yield {**head, "choices": [{"index": 0, "text": "", "finish_reason": reply.finish_reason}]}
     if with_usage:
         yield {**head, "choices": [], "usage": reply.usage}
+
+
+def _call(call: RawCall, arguments: str) -> dict[str, Json]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
 def _head(reply: Spoken, kind: str) -> dict[str, Json]:

@@ -19,7 +19,6 @@ from harness_eval.types import (
     Json,
     Note,
     Observation,
-    RawCall,
     Reply,
     Request,
     Step,
@@ -145,8 +144,7 @@ def is_work(action: Action) -> bool:
 
 
 def reply_of(sent: Spoken) -> Reply:
-    calls = [RawCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in sent.tool_calls]
-    return Reply(sent.utterance.text, sent.utterance.thinking or None, tuple(calls), sent.finish_reason)
+    return Reply(sent.text, sent.thinking or None, sent.calls, sent.finish_reason)
 
 
 def tools_of(harness_levels: dict[str, Json]) -> list[dict[str, Json]]:

@@ -50,6 +50,12 @@ async def test_its_couplings_are_those_of_its_configuration(suite: Path) -> None
         assert (await first_words(base_url)).startswith("Wait.")
 
 
+@pytest.mark.anyio
+async def test_its_faults_are_those_of_its_configuration(suite: Path) -> None:
+    async with serve(ReferenceConfig((suite,), faults={"empty-turn": 1.0})) as base_url:
+        assert await first_words(base_url) == ""
+
+
 def test_it_ends_when_its_parent_lets_go_of_its_input(suite: Path) -> None:
     command = [sys.executable, "-m", "harness_eval.reference", "--tasks", str(suite), "--coupling", "needs-todo=1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
@@ -66,6 +72,8 @@ def test_it_ends_when_its_parent_lets_go_of_its_input(suite: Path) -> None:
     [
         (["--coupling", "needs-tod=1"], "did you mean 'needs-todo'?"),
         (["--coupling", "needs-todo=much"], "expected NAME=STRENGTH"),
+        (["--fault", "stal"], "did you mean 'stall'?"),
+        (["--fault", "stall=often"], "fault 'stall=often': expected NAME=STRENGTH"),
     ],
 )
 def test_a_wrong_flag_ends_it_with_code_2_and_one_line(suite: Path, arguments: list[str], said: str) -> None:
