@@ -36,6 +36,14 @@ def score(summary: Summary, place: int) -> dict[str, Json]:
     return {**UNKNOWN, "estimate": one.raw} if too_few(summary) else figures(one.score)
 
 
+def difference(summary: Summary, place: int, reference: int) -> dict[str, Json]:
+    """The score of one harness less that of the canonical one; of plain means where the model cannot be used."""
+    mine, canonical = summary.harnesses[place].raw, summary.harnesses[reference].raw
+    if too_few(summary) and mine is not None and canonical is not None:
+        return {**UNKNOWN, "estimate": None if place == reference else mine - canonical}
+    return figures(summary.harnesses[place].difference)
+
+
 def leading(summary: Summary, names: Sequence[str], reference: int | None) -> dict[str, Json]:
     """The figures that lead. `floor` and `ceiling` are one-sided limits of WORST: one end of their interval is open.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harness_eval.errors import redact
 from harness_eval.report import counts, diagnosed, support
 from harness_eval.report.health import health
-from harness_eval.report.leading import UNKNOWN, figures, leading, score, too_few
+from harness_eval.report.leading import UNKNOWN, difference, leading, score, too_few
 from harness_eval.report.reading import readings
 from harness_eval.report.recorded import Outcome, Recorded, Spent
 from harness_eval.report.why import why
@@ -117,7 +117,7 @@ def _harnesses(
             "id": harness.get("id"),
             "version": harness.get("version"),
             "canonical": place == reference,
-            **_score(summary, place, compared=reference is not None),
+            **_score(summary, place, reference),
             **tallies.get(name, empty),
             "differs": _differs(recorded.levels(harness), usual) if reference is not None else {},
         }
@@ -132,12 +132,13 @@ def _differs(levels: Mapping[str, str], usual: Mapping[str, str]) -> dict[str, s
     return {axis: label for axis, label in levels.items() if label != usual.get(axis)}
 
 
-def _score(summary: Summary, place: int, *, compared: bool) -> dict[str, Json]:
+def _score(summary: Summary, place: int, reference: int | None) -> dict[str, Json]:
     one = summary.harnesses[place]
-    compared = compared and one.judged + one.lost > 0  # of a harness that was not run yet nothing can be said
+    # of a harness that was not run yet nothing can be said
+    compared = reference is not None and one.judged + one.lost > 0
     return {
         **score(summary, place),
-        "difference": figures(one.difference) if compared else UNKNOWN,
+        "difference": UNKNOWN if reference is None or not compared else difference(summary, place, reference),
         "p_adjusted": one.p_adjusted if compared else None,
         "p_worst": None if too_few(summary) else summary.worst.p_worst[place],
         "verdict": one.verdict if compared else None,

@@ -224,6 +224,7 @@ def test_below_twenty_tasks_no_figure_lies_off_the_data(tmp_path: Path, base: fl
     plain = float(base > 0)
     assert data["canonical"]["estimate"] == data["mean"]["estimate"] == plain
     assert {entry["estimate"] for entry in data["harnesses"]} == {plain}
+    assert [entry["difference"]["estimate"] for entry in data["harnesses"]] == [None, 0, 0, 0]
     assert data["worst"] == {
         "estimate": None,
         "low": None,
