@@ -65,7 +65,7 @@ _CRASH = re.compile(
     r"engine ?core|engine ?dead|engine process|grammar|structural_tag|(compil|convert)\w{0,5}.{0,30}schema",
     re.IGNORECASE,
 )
-_TIMEOUT = re.compile(r"time[d -]?out\b|deadline (exceeded|expired)", re.IGNORECASE)
+_TIMEOUT = re.compile(r"timed?[ -]?out\b|deadline (exceeded|expired)", re.IGNORECASE)
 _UNSUPPORTED = re.compile(r"support (tool|function|the requested param)|handle the requested param", re.IGNORECASE)
 _PAGE = re.compile(r"\s{0,99}(<!doctype|<html|<head|<\?xml|<center)", re.IGNORECASE)
 _CALL_MARKUP = re.compile(r"<\|(tool_call|open\|>\s?(tools|call))|<tool_call>|<function=|DSML|<invoke\b|｜tool")

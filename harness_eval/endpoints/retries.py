@@ -126,6 +126,7 @@ def _last(fault: Transient, failed: Sequence[_Failed], policy: RetryPolicy) -> E
         attempts += f"; {_IDENTICAL} in a row ended after the same time: some layer before the model has a time limit"
     error = (EndpointDown if fault.absent else EndpointFailure)(f"{fault} ({attempts})")
     error.label = "infra.deadline" if meets else fault.label
+    error.faults = tuple(each.label for each in failed[:-1])
     return error
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from harness_eval.diagnosis.labels import LABELS
 from harness_eval.endpoints.redaction import cleaner
 from harness_eval.endpoints.refusals import Refusal, failure, failure_inside
 from harness_eval.endpoints.retries import Transient
@@ -119,3 +120,92 @@ def test_a_gateway_that_refuses_the_size_says_how_much_was_sent() -> None:
     assert isinstance(error, EndpointFailure)
     assert not isinstance(error, Transient)
     assert "9000000 bytes were sent" in str(error)
+
+
+PAGE = "<html><head><title>{}</title></head><body>nginx</body></html>"
+LABELLED: list[tuple[int, str, str, type[HarnessEvalError]]] = [
+    (429, '{"error":{"type":"engine_overloaded_error","message":"x"}}', "infra.overloaded", Transient),
+    (429, '{"error":{"type":"rate_limit_reached_error","message":"x"}}', "infra.rate_limited", Transient),
+    (429, '{"error":{"type":"rate_limit_error","message":"engine is overloaded"}}', "infra.rate_limited", Transient),
+    (429, '{"error":{"message":"The model is overloaded, try later"}}', "infra.overloaded", Transient),
+    (429, "Too Many Requests", "infra.rate_limited", Transient),
+    (429, '{"message":"ThrottlingException: Too many tokens"}', "infra.rate_limited", Transient),
+    (429, '{"error":{"type":"insufficient_quota","message":"x"}}', "infra.quota_exhausted", EndpointDown),
+    (529, '{"type":"error","error":{"type":"overloaded_error","message":"x"}}', "infra.overloaded", Transient),
+    (503, "upstream busy", "infra.overloaded", Transient),
+    (500, '{"error":{"message":"internal error"}}', "infra.overloaded", Transient),
+    (500, '{"error":{"message":"EngineCore died"}}', "serving.crash_on_schema", Transient),
+    (500, '{"error":{"message":"Failed to compile the JSON schema of tool x"}}', "serving.crash_on_schema", Transient),
+    (500, '{"error":{"message":"request timed out"}}', "infra.deadline", Transient),
+    (504, '{"error":"upstream timeout after 120s"}', "infra.deadline", Transient),
+    (408, "", "infra.deadline", Transient),
+    (524, "error code: 524", "infra.deadline", Transient),
+    (502, "Bad gateway", "infra.gateway", Transient),
+    (502, PAGE.format("502 Bad Gateway"), "infra.gateway", Transient),
+    (503, PAGE.format("503"), "infra.gateway", Transient),
+    (413, PAGE.format("413 Request Entity Too Large"), "infra.gateway", EndpointFailure),
+    (400, PAGE.format("400 Bad Request"), "infra.gateway", EndpointFailure),
+    (
+        413,
+        '{"error":{"message":"Request too large: tokens per minute (TPM): Limit 6000"}}',
+        "infra.rate_limited",
+        EndpointFailure,
+    ),
+    (400, '{"error":{"message":"Your credit balance is too low"}}', "infra.quota_exhausted", EndpointDown),
+    (402, '{"error":{"message":"Insufficient Balance"}}', "infra.quota_exhausted", EndpointDown),
+    (401, '{"error":{"message":"Incorrect API key"}}', "infra.quota_exhausted", EndpointDown),
+    (403, '{"error":{"message":"no access"}}', "infra.quota_exhausted", EndpointDown),
+    (404, "404 page not found", "infra.not_openai_shape", EndpointDown),
+    (404, '{"error":{"message":"No endpoints found that support tool use"}}', "harness.param_rejected", HarnessFailure),
+    (405, "", "infra.not_openai_shape", EndpointDown),
+    (
+        400,
+        '{"error":{"message":"invalid model: ","type":"invalid_model"}}',
+        "undetermined.request_cut",
+        EndpointFailure,
+    ),
+    (
+        422,
+        '{"detail":[{"type":"extra_forbidden","loc":["body","top_k"],"msg":"x"}]}',
+        "harness.param_rejected",
+        HarnessFailure,
+    ),
+    (400, '"auto" tool choice requires --enable-auto-tool-choice', "serving.parser_mismatch", EndpointFailure),
+    (400, '{"error":{"message":"prompt is too long"}}', "limit.context_overflow", ContextOverflow),
+    (418, "", "harness.param_rejected", HarnessFailure),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "label", "kind"), LABELLED)
+def test_every_refusal_has_a_label_and_the_error_that_goes_with_it(
+    status: int, body: str, label: str, kind: type[HarnessEvalError]
+) -> None:
+    error = failure(Refusal(status, body.encode()), "kimi", CLEAN)
+    assert (error.label, type(error)) == (label, kind)
+
+
+@pytest.mark.parametrize("status", range(400, 600))
+@pytest.mark.parametrize("body", [b"", b"{}", b"<html>", b'{"error":{"message":"x"}}', b"[1]", b"null", b"\xff"])
+def test_no_status_is_left_without_a_label_or_blamed_on_the_model(status: int, body: bytes) -> None:
+    error = failure(Refusal(status, body), "kimi", CLEAN)
+    label = LABELS[error.label]
+    assert label.owner not in ("model", "none")
+    # What aborts a cell is not sent again, save once where a crash may have been a coincidence.
+    assert not (isinstance(error, Transient) and label.effect == "config_abort")
+    assert not (400 <= status < 500 and status not in (408, 409, 429) and isinstance(error, Transient))
+
+
+def test_a_crash_is_the_schema_s_only_where_there_are_tools() -> None:
+    body = b'{"error":{"message":"EngineCore died"}}'
+    tools = [{"type": "function", "function": {"name": "run"}}]
+    for request, label in (({}, "infra.overloaded"), ({"tools": tools}, "serving.crash_on_schema")):
+        assert failure(Refusal(500, body, {}, 0, request), "kimi", CLEAN).label == label
+
+
+@pytest.mark.parametrize(
+    "unit", [b"exceed", b"prompt length ", b"<title>", b"fail", b"tool ", b"reasoning_content ", b"model ", b" ", b"("]
+)
+def test_an_enormous_refusal_is_read_in_no_time(unit: bytes) -> None:
+    # Without a bound on what is searched this takes minutes.
+    error = failure(Refusal(400, unit * (4_000_000 // len(unit))), "kimi", CLEAN)
+    assert len(str(error)) < 400

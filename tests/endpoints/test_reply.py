@@ -116,3 +116,75 @@ def test_an_error_inside_a_success_is_seen(body: dict[str, Any]) -> None:
 def test_nonsense_is_neither_a_choice_nor_an_error(body: Any) -> None:
     made = assembler(body)
     assert (made.choices, made.error) == (0, None)
+
+
+COUNTS = {"prompt_tokens": 9, "completion_tokens": 4}
+
+
+def oddities(*chunks: Any) -> tuple[str, ...]:
+    return assembler(*chunks, chunk({}, "stop", usage=COUNTS)).reply().oddities
+
+
+def test_a_plain_reply_has_no_oddity() -> None:
+    assert oddities(chunk({"content": "4", "reasoning_content": "2+2"})) == ()
+    call = {"index": 0, "id": "a", "function": {"name": "run", "arguments": "{}"}}
+    assert oddities(chunk({"tool_calls": [call]})) == ()
+
+
+@pytest.mark.parametrize(
+    ("delta", "label"),
+    [
+        ({"content": "4", "reasoning": "2+2"}, "ok.reasoning_field_alias"),
+        ({"content": "4", "reasoning_details": [{"text": "2+2"}]}, "ok.reasoning_details"),
+        ({"content": "<think>2+2</think>4"}, "ok.reasoning_details"),
+        ({"content": "2+2</think>4"}, "serving.think_tag_leak"),
+        ({"content": "4<|im_end|>"}, "serving.terminator_leak"),
+        ({"tool_calls": [{"id": "a", "function": {"name": "run", "arguments": "{}"}}]}, "serving.index_missing"),
+    ],
+)
+def test_what_is_put_right_is_an_oddity(delta: dict[str, Any], label: str) -> None:
+    assert oddities(chunk(delta)) == (label,)
+
+
+def test_two_calls_with_one_id_are_kept_apart_and_noticed() -> None:
+    calls = [{"id": "d", "function": {"name": "run", "arguments": f'{{"x": {n}}}'}} for n in (1, 2)]
+    body = {"choices": [{"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}], "usage": COUNTS}
+    reply = assembler(body).reply()
+    assert (len(reply.calls), reply.oddities) == (2, ("serving.duplicate_id_in_turn",))
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        (chunk({"content": "x"}), chunk({}, "stop")),
+        (chunk({"content": "x"}, usage=None), chunk({}, "stop", usage=None)),
+        (chunk({"content": "x"}), chunk({}, "stop", usage={"prompt_tokens": 0, "completion_tokens": 0})),
+        (chunk({"content": "x"}, usage=COUNTS), chunk({}, "stop")),
+        (chunk({"content": "x"}), chunk({}, "stop", usage={"prompt_tokens": 9, "completion_tokens": 0})),
+    ],
+    ids=["absent", "null", "zero", "early", "half"],
+)
+def test_usage_that_does_not_count_the_whole_reply_is_noticed(chunks: tuple[Any, ...]) -> None:
+    assert assembler(*chunks).reply().oddities == ("ok.usage_missing",)
+
+
+@pytest.mark.parametrize("late", [chunk({}, "stop", usage=COUNTS), {"choices": [], "usage": COUNTS}])
+def test_usage_that_comes_with_or_after_the_end_is_whole(late: Any) -> None:
+    assert assembler(chunk({"content": "x"}, "stop"), late).reply().oddities == ()
+
+
+def test_markup_in_arguments_and_in_the_middle_of_a_text_is_never_touched() -> None:
+    text, arguments = "a <|im_end|> b </think> c", '{"cmd": "echo \'</think><|im_end|>\'"}'
+    call = {"index": 0, "id": "a", "function": {"name": "run", "arguments": arguments}}
+    reply = assembler(chunk({"content": text, "tool_calls": [call]})).reply()
+    assert (reply.text, reply.calls[0].arguments) == (text, arguments)
+
+
+def test_reasoning_that_leaks_after_native_reasoning_is_added_to_it() -> None:
+    reply = assembler(chunk({"reasoning_content": "First. ", "content": "Then.</think>4"})).reply()
+    assert (reply.thinking, reply.text, reply.reasoning_key) == ("First. Then.", "4", "reasoning_content")
+
+
+def test_a_balanced_pair_of_tags_beside_native_reasoning_is_the_text_s_own() -> None:
+    reply = assembler(chunk({"reasoning_content": "hm", "content": "<think>x</think>4"})).reply()
+    assert (reply.text, reply.thinking) == ("<think>x</think>4", "hm")

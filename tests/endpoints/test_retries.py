@@ -74,15 +74,16 @@ def test_equal_sources_draw_equal_jitter() -> None:
 
 
 class Failing:
-    """An attempt that fails so often before it succeeds."""
+    """An attempt that fails so often before it succeeds, each time with the next of the labels (the last for ever)."""
 
-    def __init__(self, times: int, **fault: bool | float) -> None:
-        self.times, self.fault, self.made = times, fault, 0
+    def __init__(self, times: int, *labels: str, **fault: bool | float) -> None:
+        self.times, self.labels, self.fault, self.made = times, labels or ("infra.overloaded",), fault, 0
 
     async def __call__(self) -> Reply:
         self.made += 1
         if self.made <= self.times:
-            raise Transient("busy", **self.fault)  # type: ignore[arg-type]
+            label = self.labels[min(self.made, len(self.labels)) - 1]
+            raise Transient("busy", label, **self.fault)  # type: ignore[arg-type]
         return Reply(text="ok")
 
 
@@ -125,3 +126,66 @@ async def test_any_other_error_passes_at_once() -> None:
 
     with pytest.raises(EndpointDown, match=r"^no key$"):
         await retried(attempt, FAST, random.Random(0))
+
+
+@pytest.mark.anyio
+async def test_the_labels_of_failed_attempts_are_kept_in_order() -> None:
+    attempt = Failing(2, "infra.overloaded", "infra.stream_truncated")
+    assert (await retried(attempt, FAST, random.Random(0))).faults == ("infra.overloaded", "infra.stream_truncated")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("absent", [False, True])
+async def test_the_failure_has_the_label_of_the_last_attempt(absent: bool) -> None:
+    attempt = Failing(100, "infra.overloaded", "infra.error_in_200", absent=absent)
+    with pytest.raises(EndpointFailure) as caught:
+        await retried(attempt, FAST, random.Random(0))
+    assert caught.value.label == "infra.error_in_200"
+
+
+@pytest.mark.anyio
+async def test_what_takes_a_server_down_is_sent_twice_at_most() -> None:
+    for labels, made in (
+        (["serving.crash_on_schema"], 2),
+        (["serving.crash_on_schema", "infra.overloaded", "serving.crash_on_schema"], 3),
+    ):
+        attempt = Failing(100, *labels)
+        with pytest.raises(EndpointFailure) as caught:
+            await retried(attempt, FAST, random.Random(0))
+        assert (attempt.made, caught.value.label) == (made, "serving.crash_on_schema")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("label", ["infra.deadline", "infra.gateway", "infra.stream_truncated"])
+async def test_attempts_cut_off_after_the_same_time_are_a_time_limit_and_not_repeated(
+    label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = Failing(100, label)
+    lasting(attempt, [120.0], monkeypatch)
+    with pytest.raises(EndpointFailure, match=r"attempts: 3, the last took 120.0 s; .*time limit") as caught:
+        await retried(attempt, RetryPolicy(retries=9, base=1e-4), random.Random(0))
+    assert (attempt.made, caught.value.label) == (3, "infra.deadline")
+
+
+@pytest.mark.anyio
+async def test_attempts_cut_off_after_different_times_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempt = Failing(4, "infra.gateway")
+    lasting(attempt, [120.0, 60.0, 120.0, 90.0, 1.0], monkeypatch)
+    await retried(attempt, RetryPolicy(retries=9, base=1e-4), random.Random(0))
+    assert attempt.made == 5
+
+
+@pytest.mark.anyio
+async def test_an_overload_that_lasts_is_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempt = Failing(6, "infra.overloaded")
+    lasting(attempt, [30.0], monkeypatch)
+    await retried(attempt, RetryPolicy(retries=9, base=1e-4), random.Random(0))
+    assert attempt.made == 7
+
+
+def lasting(attempt: Failing, seconds: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each attempt seem to last so many seconds, the last of them for ever."""
+    monkeypatch.setattr(
+        "harness_eval.endpoints.retries.anyio.current_time",
+        lambda: sum(seconds[min(at, len(seconds) - 1)] for at in range(attempt.made)),
+    )
