@@ -52,7 +52,8 @@ def test_agreement_or_a_cap_lets_it_begin(harness_eval: Run, tmp_path: Path, agr
 
 
 def test_a_price_of_nothing_needs_no_agreement(harness_eval: Run, tmp_path: Path) -> None:
-    said = harness_eval("run", study(tmp_path, "{prompt: 0, cached: 0, completion: 0}"), *ALONE, "--out", tmp_path / "r")
+    free = study(tmp_path, "{prompt: 0, cached: 0, completion: 0}")
+    said = harness_eval("run", free, *ALONE, "--out", tmp_path / "run")
     assert said.code == 3
     assert "paid for" not in said.err
 
