@@ -69,8 +69,8 @@ class _Script(Endpoint):
 
     name = model = "dialogue"
 
-    def __init__(self, harness: Harness) -> None:
-        self.harness = harness
+    def __init__(self, harness: Harness, thinking: str | None = None) -> None:
+        self.harness, self.thinking = harness, thinking
         self.requests: list[Request] = []
         self.turns = _turns(harness)
 
@@ -81,7 +81,7 @@ class _Script(Endpoint):
         action = self.turns.pop(0) if self.turns else Action("Done.")
         tokens = _FULL if len(self.turns) == 4 else 10
         reply = spoken(self.harness, action)
-        return Reply(reply.text, action.thinking, reply.calls, "stop", Usage(tokens, 10))
+        return Reply(reply.text, action.thinking or self.thinking, reply.calls, "stop", Usage(tokens, 10))
 
     async def close(self) -> None:
         return None
@@ -139,9 +139,9 @@ def _value(parameter: Parameter, command: str) -> Any:
     return parameter.choices[0] if parameter.choices else blank.get(parameter.type, "words")
 
 
-def requests_of(harness: Harness) -> tuple[Request, ...]:
-    """All requests of the dialogue under this harness, in order."""
-    script = _Script(harness)
+def requests_of(harness: Harness, thinking: str | None = None) -> tuple[Request, ...]:
+    """All requests of the dialogue under this harness, in order; `thinking` is what turns without any are given."""
+    script = _Script(harness, thinking)
 
     async def play() -> None:
         await run_agent(harness, _TASK, _Canned(), script, limits=Limits(steps=30, tokens=10 * _FULL), seed=0)

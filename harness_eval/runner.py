@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import anyio
@@ -14,9 +14,10 @@ from anyio.abc import TaskStatus
 
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import ConfigError
+from harness_eval.probing import impossible
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.trial import Trial, run_trial
-from harness_eval.types import Owner, Result, Usage
+from harness_eval.types import Lost, Owner, Result, Usage
 
 _RETRIED: frozenset[Owner] = frozenset({"endpoint", "sandbox"})  # machines; a broken task or harness stays broken
 
@@ -66,16 +67,23 @@ class Spending:
 
 @dataclass(slots=True)
 class Outcome:
-    """Why a run ended before all was done; all empty if it did not. `down` has a message for each dead endpoint."""
+    """Why a run ended before all was done; all empty if it did not. `down` has a message for each dead endpoint.
+
+    `unsupported` has, by harness and endpoint, the failure that shows that the one cannot run on the other.
+    """
 
     interrupted: bool = False
     exhausted: str | None = None
     down: dict[str, str] = field(default_factory=dict)
+    unsupported: dict[tuple[str, str], Lost] = field(default_factory=dict)
 
 
 def _may_pass(result: Result) -> bool:
     """Whether a lost trial is worth another attempt at once."""
-    return result.failure is not None and result.failure.owner in _RETRIED and "down" not in result.extra
+    failure = result.failure
+    if failure is None or impossible(failure.label):
+        return False
+    return failure.owner in _RETRIED and "down" not in result.extra
 
 
 @dataclass(slots=True)
@@ -83,7 +91,7 @@ class Runner:
     """How trials are run.
 
     `record` keeps a result and may block: it is called in a thread, once at a time. `watch` is then told on the event
-    loop. `retries` is how often a trial lost to a machine is tried again at once.
+    loop. `retries` is how often a trial lost to a machine is tried again at once, `play` what one attempt is.
     """
 
     provider: SandboxProvider
@@ -91,12 +99,16 @@ class Runner:
     watch: Callable[[Result], None] = _ignore
     spending: Spending = field(default_factory=Spending)
     retries: int = 2
+    play: Callable[[Trial, Endpoint, SandboxProvider], Awaitable[Result]] = run_trial
     outcome: Outcome = field(default_factory=Outcome)
     _broken: ConfigError | None = None
     _recording: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def run(self, lanes: Sequence[Lane]) -> Outcome:
         """Run all trials of all lanes; a lane keeps its order and at most `concurrency` trials at once.
+
+        A trial whose failure shows that its harness cannot run on its endpoint is the last of that cell to be started;
+        those of the cell that are under way end as they do. A dead endpoint ends its lane.
 
         On SIGINT or SIGTERM the running trials are cancelled, their boxes closed, and what ended before is kept.
 
@@ -134,7 +146,12 @@ class Runner:
         for trial in queue:
             if self._broken is not None or self._is_exhausted():
                 return
+            cell = (trial.key.harness, trial.key.endpoint)
+            if cell in self.outcome.unsupported:
+                continue
             result = await self._attempt(trial, lane)
+            if result.failure is not None and impossible(result.failure.label):
+                self.outcome.unsupported.setdefault(cell, result.failure)
             with anyio.CancelScope(shield=True):  # what has ended is kept, whatever happens meanwhile
                 await self._keep(result)
             if "down" in result.extra and result.failure is not None:
@@ -148,11 +165,11 @@ class Runner:
 
     async def _attempt(self, trial: Trial, lane: Lane) -> Result:
         attempt = 1
-        result = await run_trial(trial, lane.endpoint, self.provider)
+        result = await self.play(trial, lane.endpoint, self.provider)
         usage = result.usage
         while attempt <= self.retries and _may_pass(result):
             attempt += 1
-            result = await run_trial(trial, lane.endpoint, self.provider)
+            result = await self.play(trial, lane.endpoint, self.provider)
             usage += result.usage  # lost attempts were paid for too
         cost = lane.cost(usage) if result.trajectory else None
         return replace(result, usage=usage, cost=cost, extra={**result.extra, "attempt": trial.earlier + attempt})

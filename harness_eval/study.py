@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from harness_eval import store
+from harness_eval import probing, store
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
 from harness_eval.errors import ConfigError
 from harness_eval.planning import REFERENCE, Study, record, resolve
+from harness_eval.probing import Probe, Unsupported
 from harness_eval.proving import require_proven
 from harness_eval.reference.process import serve
 from harness_eval.reference.wire import MODEL
@@ -22,14 +23,18 @@ from harness_eval.task import Proof, Task
 from harness_eval.trial import Trial
 from harness_eval.types import Result, TrialKey, Usage
 
-__all__ = ["Ended", "Study", "ended", "record", "resolve", "run"]
+__all__ = ["Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
 
 INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How an invocation of `run` left a run's folder. `lost` counts lost trials by owner."""
+    """How an invocation of `run` left a run's folder.
+
+    `unsupported` has, by endpoint, the harnesses that cannot run there. Their trials are neither planned nor lost,
+    save those that were judged before it showed. `lost` counts the other lost trials by owner.
+    """
 
     folder: Path
     planned: int
@@ -38,6 +43,7 @@ class Ended:
     lost: dict[str, int]
     outcome: Outcome
     lost_limit: float
+    unsupported: Mapping[str, Sequence[Unsupported]] = field(default_factory=dict)
 
     @property
     def problems(self) -> list[str]:
@@ -70,6 +76,9 @@ class Watch(Protocol):
     def proven(self, task: Task, proof: Proof) -> None:
         """A task that was not proven here before has been tried with its own solution."""
 
+    def probed(self, endpoint: str, probe: Probe, harnesses: int) -> None:
+        """An endpoint has been asked a few things about itself and so many harnesses."""
+
     def begin(self, planned: int, judged: int, solved: int) -> None:
         """The run starts with so many trials planned, and so many judged and solved before."""
 
@@ -77,8 +86,13 @@ class Watch(Protocol):
         """A trial has ended and is recorded."""
 
 
-async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True) -> Ended:
-    """Prove the tasks, run the trials that the folder still owes, and record each as it ends.
+async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True, probe_again: bool = False) -> Ended:
+    """Prove the tasks, probe the endpoints, run the trials that the folder still owes, and record each as it ends.
+
+    A harness that cannot run on an endpoint, as the probe says or a trial that was lost to it, is not tried there
+    again when the run is resumed. A folder belongs to one study, which holds each harness by its content and all of an
+    endpoint that decides what answers, so neither has changed. What may have changed is the server behind it:
+    `probe_again` says so. The endpoints are then probed anew, and what the new probe does not refuse is owed again.
 
     Raises:
         ConfigError: a credential is missing, a task is broken, or the folder cannot be used for this study.
@@ -88,15 +102,51 @@ async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True)
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
         done = before.judged if retry_lost else before.judged | before.attempts.keys()
-        owed = [key for key in study.keys if key not in done]
-        budgets = study.config.budgets
-        spending = Spending(before.tokens, before.money, budgets.tokens, budgets.money, budgets.seconds)
-        runner = Runner(study.provider, run_folder.append, watch.ended, spending)
-        watch.begin(len(study.keys), len(before.judged), before.solved)
+        prober = probing.prober(folder, study.harnesses, watch.probed, probe_again)
+        refused = {} if probe_again else unsupported(folder)
+        owed = [key for key in study.keys if key not in done and _cell(key) not in refused]
+        spending = _spending(study.config, before)
         async with AsyncExitStack() as opened:
-            lanes = await _lanes(study, owed, before, opened)
-            outcome = await runner.run(lanes)
+            settings = {name: await reach(study, name, opened) for name in dict.fromkeys(key.endpoint for key in owed)}
+            if study.config.probe and spending.exhausted() is None:
+                await prober.ask(settings)
+            spending.tokens, spending.money = before.tokens + prober.tokens, before.money + prober.cost
+            refused |= prober.refused
+            owed = [key for key in owed if _cell(key) not in refused and key.endpoint not in prober.down]
+            watch.begin(len(_planned(study, refused, before.judged)), len(before.judged), before.solved)
+            runner = Runner(study.provider, run_folder.append, watch.ended, spending, outcome=Outcome(down=prober.down))
+            outcome = await runner.run(_lanes(study, settings, owed, before, opened))
     return ended(study, folder, outcome)
+
+
+def _cell(key: TrialKey) -> tuple[str, str]:
+    return key.harness, key.endpoint
+
+
+def _planned(study: Study, refused: Collection[tuple[str, str]], judged: Collection[TrialKey]) -> list[TrialKey]:
+    """The trials that a run means to have judged in the end: all but those that cannot be run."""
+    return [key for key in study.keys if _cell(key) not in refused or key in judged]
+
+
+def unsupported(folder: Path) -> dict[tuple[str, str], Unsupported]:
+    """What cannot run, by harness and endpoint: as the probe says, or a trial that was lost to it.
+
+    Raises:
+        ConfigError: the record of the probe is damaged.
+    """
+    probes = probing.read(folder)
+    found = {(each.harness, name): each for name, probe in probes.items() for each in probe.unsupported}
+    for row in store.latest(folder):
+        failure = row["failure"] or {}
+        if probing.impossible(label := failure.get("label", "")):
+            cell = _cell(store.key_of(row))
+            found.setdefault(cell, Unsupported(row["harness"], failure["message"], label))
+    return found
+
+
+def _spending(config: StudyConfig, before: store.Tally) -> Spending:
+    budgets = config.budgets
+    return Spending(before.tokens, before.money, budgets.tokens, budgets.money, budgets.seconds)
 
 
 def _check_endpoints(config: StudyConfig) -> None:
@@ -109,26 +159,46 @@ def _check_endpoints(config: StudyConfig) -> None:
 def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:
     """Count what the folder holds of this study."""
     lost: Counter[str] = Counter()
-    judged = solved = 0
+    judged, solved, refused = set[TrialKey](), 0, unsupported(folder)
     for row in store.latest(folder):
-        if row["failure"]:
-            lost[row["failure"]["owner"]] += 1
-        else:
-            judged += 1
+        key = store.key_of(row)
+        if row["failure"] is None:
+            judged.add(key)
             solved += bool(row["solved"])
-    return Ended(folder, len(study.keys), judged, solved, dict(lost), outcome, study.config.lost_limit)
+        elif _cell(key) not in refused:
+            lost[row["failure"]["owner"]] += 1
+    planned = len(_planned(study, refused, judged))
+    impossible = {
+        name: tuple(each for (_, endpoint), each in refused.items() if endpoint == name) for name in study.endpoints
+    }
+    limit = study.config.lost_limit
+    return Ended(folder, planned, len(judged), solved, dict(lost), outcome, limit, impossible)
 
 
-async def _lanes(study: Study, owed: Sequence[TrialKey], before: store.Tally, opened: AsyncExitStack) -> list[Lane]:
+async def reach(study: Study, name: str, opened: AsyncExitStack) -> EndpointConfig:
+    """How to reach an endpoint, with the study's concurrency; the embedded one is started for it."""
+    if name == REFERENCE and study.served is not None:
+        base_url = await opened.enter_async_context(serve(study.served))
+        settings = EndpointConfig(name=REFERENCE, model=MODEL, base_url=base_url, scripted=True)
+    else:
+        settings = next(endpoint for endpoint in study.config.endpoints if endpoint.name == name)
+    return settings.model_copy(update={"concurrency": study.config.concurrency or settings.concurrency})
+
+
+def _lanes(
+    study: Study,
+    settings: Mapping[str, EndpointConfig],
+    owed: Sequence[TrialKey],
+    before: store.Tally,
+    opened: AsyncExitStack,
+) -> list[Lane]:
     """One lane for each endpoint that has trials to run; what is opened for it is closed with `opened`."""
     config = study.config
     tasks = {task.name: task for task in study.tasks}
     harnesses = {harness.name: harness for harness in study.harnesses}
     lanes = []
     for name in dict.fromkeys(key.endpoint for key in owed):
-        settings = await _settings(study, name, opened)
-        width = config.concurrency or settings.concurrency
-        endpoint = open_endpoint(settings.model_copy(update={"concurrency": width}))
+        endpoint = open_endpoint(settings[name])
         opened.push_async_callback(endpoint.close)
         trials = [
             Trial(
@@ -143,13 +213,5 @@ async def _lanes(study: Study, owed: Sequence[TrialKey], before: store.Tally, op
             for key in owed
             if key.endpoint == name
         ]
-        lanes.append(Lane(endpoint, trials, width, settings.cost))
+        lanes.append(Lane(endpoint, trials, settings[name].concurrency, settings[name].cost))
     return lanes
-
-
-async def _settings(study: Study, name: str, opened: AsyncExitStack) -> EndpointConfig:
-    """How to reach an endpoint; the embedded one is started for it."""
-    if name != REFERENCE or study.served is None:
-        return next(endpoint for endpoint in study.config.endpoints if endpoint.name == name)
-    base_url = await opened.enter_async_context(serve(study.served))
-    return EndpointConfig(name=REFERENCE, model=MODEL, base_url=base_url, scripted=True)

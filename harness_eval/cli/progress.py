@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.live import Live
 
 from harness_eval.cli.output import say
+from harness_eval.probing import Probe, in_words
 from harness_eval.task import Proof, Task
 from harness_eval.types import Result
 
@@ -52,6 +53,11 @@ class Progress:
     def proven(self, task: Task, proof: Proof) -> None:
         """A task's solution was tried."""
         self.proven_tasks += 1
+
+    def probed(self, endpoint: str, probe: Probe, harnesses: int) -> None:
+        """An endpoint was probed."""
+        for line in in_words(endpoint, probe, harnesses):
+            say(line)
 
     def begin(self, planned: int, judged: int, solved: int) -> None:
         """The first trial is about to start."""

@@ -15,6 +15,7 @@ from harness_eval import report, study
 from harness_eval.cli import options, paying
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.cli.progress import Progress
+from harness_eval.probing import by_reason
 from harness_eval.study import INTERRUPTED, Ended, Study
 
 app = typer.Typer(add_completion=False)
@@ -57,13 +58,17 @@ def run(
     flags = {name: value for name, value in locals().items() if name in options.PLACES}
     resolved = study.resolve(options.study_from(file, **flags))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    _agree(resolved, folder, yes)
+    ended = _run(resolved, folder, retry_lost, probe is True)
+    _tell(resolved, ended, as_json)
+    raise typer.Exit(ended.exit_code)
+
+
+def _agree(resolved: Study, folder: Path, yes: bool) -> None:
     stated = paying.price_of(resolved, folder)
     paying.check(resolved, stated, yes)
     if stated:
         say(f"paid for: {stated}")
-    ended = _run(resolved, folder, retry_lost)
-    _tell(resolved, ended, as_json)
-    raise typer.Exit(ended.exit_code)
 
 
 def _tell(resolved: Study, ended: Ended, as_json: bool) -> None:
@@ -79,7 +84,7 @@ def _tell(resolved: Study, ended: Ended, as_json: bool) -> None:
     _say_how_it_ended(resolved, ended)
 
 
-def _run(resolved: Study, folder: Path, retry_lost: bool) -> Ended:
+def _run(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> Ended:
     say(f"{len(resolved.keys)} trials: {_count(resolved)}; sandbox: {resolved.provider.name}")
     for endpoint in resolved.config.endpoints:
         say(f"endpoint {endpoint.name}: {endpoint.model}, profile {endpoint.profile}")
@@ -87,7 +92,7 @@ def _run(resolved: Study, folder: Path, retry_lost: bool) -> Ended:
         say(f"note: {note}")
     try:
         with Progress() as progress:
-            return anyio.run(study.run, resolved, folder, progress, retry_lost)
+            return anyio.run(study.run, resolved, folder, progress, retry_lost, probe_again)
     except KeyboardInterrupt:
         say("interrupted before any trial had ended")
         raise typer.Exit(INTERRUPTED) from None
@@ -106,6 +111,11 @@ def _summary(ended: Ended, data: object) -> dict[str, object]:
         "trials": {"planned": ended.planned, "judged": ended.judged, "lost": sum(ended.lost.values())},
         "solved": ended.solved,
         "lost": ended.lost,
+        "unsupported": [
+            {"endpoint": name, "harness": each.harness, "reason": each.reason, "label": each.label}
+            for name, harnesses in ended.unsupported.items()
+            for each in harnesses
+        ],
         "interrupted": ended.outcome.interrupted,
         "problems": ended.problems,
         "report": data,
@@ -115,6 +125,12 @@ def _summary(ended: Ended, data: object) -> dict[str, object]:
 def _say_how_it_ended(resolved: Study, ended: Ended) -> None:
     if resolved.scripted:
         say("The endpoint is a scripted agent and no language model: these numbers show what the suite can find.")
+    for name, harnesses in ended.unsupported.items():
+        if harnesses:
+            count = f"{len(harnesses)} of {len(resolved.harnesses)} harnesses"
+            say(f"{count} cannot run on {name} (--probe tries them again):")
+        for line in by_reason(harnesses):
+            say(f"  {line}")
     for problem in ended.problems:
         say(f"incomplete: {problem}")
     if ended.exit_code:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness_eval.reference.coupling import Coupling, spoilt
 from harness_eval.reference.moment import moment_of
+from harness_eval.reference.obeying import obeyed
 from harness_eval.reference.reading import Situation, read_request
 from harness_eval.reference.scripts import Scripts
 from harness_eval.reference.skills import Call, completed, skills_of
@@ -40,7 +41,7 @@ class Player:
     def _answer(self, situation: Situation, *, required: bool) -> Utterance:
         script = self.scripts.find(situation.task)
         if script is None:
-            turn = _unknown(situation, required=required)
+            turn = obeyed(situation) or _unknown(situation, required=required)
         else:
             moment = moment_of(situation, script)
             turn = spoilt(decide(moment), moment, self.couplings, self.draw_seed(situation.seed))

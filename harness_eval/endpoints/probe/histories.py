@@ -1,0 +1,92 @@
+"""What of a history reaches the prompt, told by the tokens that the server counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness_eval.endpoints.probe import questions
+from harness_eval.endpoints.probe.check import Answer, Check, unknown
+from harness_eval.errors import HarnessEvalError, HarnessFailure
+from harness_eval.types import Reply, Request, estimate_tokens
+
+_NOTHING = 0.1  # of what was expected: a smaller difference is none
+_PARTLY = 0.6
+_FILTERED = "serving.unknown_tool_filtered"
+_PHANTOM = "serving.phantom_tool_calls"
+
+
+def history_reasoning(told: Request, kept: Answer, dropped: Answer) -> Check:
+    """Whether earlier reasoning reaches the prompt, from one history with it and without it."""
+    name = "history_reasoning"
+    if isinstance(kept, Reply) and isinstance(dropped, HarnessFailure):
+        label = dropped.label or "harness.reasoning_dropped"
+        return Check(name, "yes", f"a history without its reasoning is refused: {dropped}", label)
+    if isinstance(kept, HarnessFailure) and isinstance(dropped, Reply):
+        label = kept.label or "harness.reasoning_policy_mismatch"
+        return Check(name, "no", f"a history with its reasoning is refused: {kept}", label)
+    for answer in (kept, dropped):
+        if isinstance(answer, HarnessEvalError):
+            return unknown(name, answer)
+    assert isinstance(kept, Reply), "errors are dealt with"
+    assert isinstance(dropped, Reply), "errors are dealt with"
+    if not (kept.usage.prompt and dropped.usage.prompt):
+        return Check(name, "unknown", "the server does not count prompt tokens")
+    more = kept.usage.prompt - dropped.usage.prompt
+    expected = estimate_tokens(questions.reasoning_text(told))
+    counted = f"about {expected} tokens of reasoning make the prompt {max(more, 0)} tokens longer"
+    if more < _NOTHING * expected:
+        return Check(name, "no", f"it does not reach the prompt: {counted}", "serving.history_reasoning_ignored")
+    partly = "only a part of it reaches the prompt" if more < _PARTLY * expected else "it reaches the prompt"
+    return Check(name, "yes", f"{partly}: {counted}")
+
+
+def unknown_tools(told: Request, answers: tuple[Answer, Answer, Answer]) -> Check:
+    """Whether calls of tools that are not offered pass in both directions.
+
+    `answers` are those to the history as it is, to the history with a foreign call, and to an order for a foreign call.
+    """
+    kept, foreign, ordered = answers
+    there, back = _there(told, kept, foreign), _back(ordered)
+    if there.status == "no" or back.status == "unknown":
+        return there
+    if back.status == "no" or there.status == "unknown":
+        return back
+    return replace(there, detail=f"{there.detail}, and {back.detail}")
+
+
+def _there(told: Request, kept: Answer, foreign: Answer) -> Check:
+    name = "unknown_tools"
+    if isinstance(kept, Reply) and isinstance(foreign, HarnessFailure):
+        label = foreign.label or "harness.history_poisoned"
+        return Check(name, "no", f"a history that calls a tool which is not offered is refused: {foreign}", label)
+    for answer in (kept, foreign):
+        if isinstance(answer, HarnessEvalError):
+            return unknown(name, answer)
+    assert isinstance(kept, Reply), "errors are dealt with"
+    assert isinstance(foreign, Reply), "errors are dealt with"
+    if not (kept.usage.prompt and foreign.usage.prompt):
+        return Check(name, "unknown", "the server does not count prompt tokens")
+    less, expected = kept.usage.prompt - foreign.usage.prompt, estimate_tokens(questions.newest_call_text(told))
+    if less > expected / 2:
+        return Check(
+            name, "no", f"a call of a tool that is not offered is missing in the prompt: {less} tokens less", _FILTERED
+        )
+    return Check(name, "yes", "a call of a tool that is not offered stays in the history")
+
+
+def _back(ordered: Answer) -> Check:
+    name = "unknown_tools"
+    if isinstance(ordered, HarnessEvalError):
+        if ordered.label == _PHANTOM:
+            return Check(
+                name,
+                "no",
+                f"an order to call a tool that is not offered brings a call of nothing: {ordered}",
+                _FILTERED,
+            )
+        return unknown(name, ordered)
+    if any(call.name == questions.FOREIGN for call in ordered.calls):
+        return Check(name, "yes", "a call of a tool that is not offered comes back")
+    if not (ordered.text.strip() or ordered.calls):
+        return Check(name, "no", "an order to call a tool that is not offered brings nothing at all", _FILTERED)
+    return Check(name, "unknown", "the model did not call a tool that is not offered, so none could be dropped")
