@@ -7,13 +7,11 @@ import os
 import random
 from typing import TYPE_CHECKING, Any
 
-from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.body import request_body
-from harness_eval.endpoints.concurrency import AdaptiveLimit
-from harness_eval.endpoints.config import EndpointConfig, credentials
-from harness_eval.endpoints.redaction import cleaner, secrets_of, without_secrets
+from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.endpoints.refusals import Refusal, accepted, failure
-from harness_eval.endpoints.retries import RetryPolicy, Transient, retried
+from harness_eval.endpoints.retries import Transient
+from harness_eval.endpoints.served import ServedEndpoint
 from harness_eval.endpoints.stream import BodyReader
 from harness_eval.errors import HarnessFailure
 from harness_eval.types import Json, Reply, Request
@@ -25,7 +23,7 @@ _PASSED_BY = ("model", "messages", "tools", "stop", "seed", "parallel_tool_calls
 _OPEN: set[LiteLLMEndpoint] = set()
 
 
-class LiteLLMEndpoint(Endpoint):
+class LiteLLMEndpoint(ServedEndpoint):
     """A model by its litellm name (`provider/model`); without `api_key_env` the provider's own variables count.
 
     litellm itself decides whether a stream is complete and counts tokens where the provider does not, so cut-off
@@ -33,15 +31,7 @@ class LiteLLMEndpoint(Endpoint):
     """
 
     def __init__(self, config: EndpointConfig, source: random.Random | None = None) -> None:
-        self.name, self.model, self.config = config.name, config.model, config
-        self._key, self._headers = credentials(config)
-        self._secrets = secrets_of(self._key, self._headers)
-        self._clean = cleaner(self._secrets)
-        self._source = source or random.Random()
-        self._policy = RetryPolicy(retries=config.retries, base=config.backoff_seconds)
-        self._limit = AdaptiveLimit(config.concurrency)
-        self._reasoning_key = config.quirks.reasoning_key
-        self._reached = False
+        super().__init__(config, source)
         self._called = False
         _OPEN.add(self)
 
@@ -53,14 +43,7 @@ class LiteLLMEndpoint(Endpoint):
         if request.wire != "chat":
             raise HarnessFailure(f"{self.name}: the completions wire needs an endpoint of kind openai")
         arguments = self._arguments(request)
-
-        async def attempt() -> Reply:
-            async with self._limit.slot():
-                return await self._exchange(arguments)
-
-        reply = await retried(attempt, self._policy, self._source)
-        self._reasoning_key = reply.reasoning_key or self._reasoning_key
-        return reply
+        return await self._reply(lambda: self._exchange(arguments))
 
     async def close(self) -> None:
         """Release the connections, which litellm keeps for the whole process: with the last endpoint that uses them."""
@@ -90,7 +73,7 @@ class LiteLLMEndpoint(Endpoint):
             reply = accepted(reader, self.name, self._clean)
             if not (reply.text or reply.thinking or reply.calls or reply.usage.total):
                 raise Transient(f"{self.name}: a success that holds nothing", "infra.empty_choices")
-            return without_secrets(reply, self._secrets)
+            return reply
         # Raised out here: the exceptions of litellm hold what the server said, and it may have repeated the key.
         raise problem
 

@@ -103,24 +103,40 @@ async def test_a_passing_refusal_is_retried_here_and_not_by_litellm(connect: Con
     assert len(server.received) == 2
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [
-        (refused(401, f"bad key {SECRET}"), EndpointDown),
-        (refused(429, f"no {SECRET}", "exceeded_current_quota_error"), EndpointDown),
-        (refused(400, f"This model's maximum context length is 8192 tokens. {SECRET}"), ContextOverflow),
-        (refused(400, f"unknown field {SECRET}"), HarnessFailure),
-        (refused(500, f"engine died {SECRET}"), EndpointFailure),
-    ],
-    ids=["key", "quota", "overflow", "bad request", "server error"],
-)
-async def test_refusals_mean_the_same_as_without_litellm_and_hold_no_key(
-    connect: Connect, answer: Answer, kind: type[Exception]
-) -> None:
+REFUSALS = {
+    "key": (refused(401, f"bad key {SECRET}"), EndpointDown, "infra.quota_exhausted"),
+    "quota": (refused(429, f"no {SECRET}", "exceeded_current_quota_error"), EndpointDown, "infra.quota_exhausted"),
+    "overflow": (
+        refused(400, f"This model's maximum context length is 8192 tokens. {SECRET}"),
+        ContextOverflow,
+        "limit.context_overflow",
+    ),
+    "bad request": (refused(400, f"unknown field {SECRET}"), HarnessFailure, "harness.param_rejected"),
+    "schema": (
+        refused(400, "tools.function.parameters is not a valid moonshot flavored json schema"),
+        HarnessFailure,
+        "harness.schema_rejected",
+    ),
+    "reasoning": (
+        refused(400, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"),
+        HarnessFailure,
+        "harness.reasoning_dropped",
+    ),
+    "server error": (refused(500, f"broken {SECRET}"), EndpointFailure, "infra.overloaded"),
+    "throttling": (refused(429, f"slow down {SECRET}", "rate_limit_error"), EndpointFailure, "infra.rate_limited"),
+    "overload": (refused(429, "busy", "engine_overloaded_error"), EndpointFailure, "infra.overloaded"),
+    "outer limit": (refused(504, "upstream timeout after 120s"), EndpointFailure, "infra.deadline"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_refusals_mean_the_same_as_without_litellm_and_hold_no_key(connect: Connect, name: str) -> None:
+    answer, kind, label = REFUSALS[name]
     endpoint, server = await connect(answer, retries=0)
     with pytest.raises(kind) as caught:
         await endpoint.complete(ASK)
     assert len(server.received) == 1
+    assert caught.value.label == label
     assert SECRET not in str(caught.value)
     assert caught.value.__context__ is None
 

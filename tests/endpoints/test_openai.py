@@ -95,41 +95,99 @@ async def test_a_passing_refusal_is_retried_and_the_attempts_are_counted(connect
     assert (reply.text, len(reply.faults), len(server.received)) == ("hello", 2, 3)
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        stream(chunk({"content": "half"}), done=False),
-        stream({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 0}}),
-        stream({"error": {"message": "engine died", "type": "server_error"}}, done=False),
-        stream(chunk({"content": "par"}), {"error": {"message": "engine died"}, "choices": []}),
-        whole({"error": {"message": "upstream", "code": 502}}),
-        whole({"id": "x", "choices": None}),
-        whole({"id": "x", "choices": [], "usage": None}),
-        whole("<html><title>Bad gateway</title></html>"),
-        whole(""),
-        stream(chunk({}, "error")),
-        stream(chunk({"content": "Checking."}), chunk({"tool_calls": []}), chunk({}, "tool_calls")),
+FAULTS = {
+    "truncated stream": (stream(chunk({"content": "half"}), done=False), "infra.stream_truncated"),
+    "connection dropped": (
         Answer(chunks=(events(chunk({"content": "half"}), done=False),), cut=True),
-    ],
-    ids=[
-        "truncated stream",
-        "stream without choices",
-        "error in stream",
-        "error after text",
-        "error in body",
-        "null choices",
-        "empty choices",
-        "a page",
-        "nothing",
-        "finish reason error",
-        "calls announced only",
-        "connection dropped",
-    ],
-)
-async def test_a_success_that_is_none_is_retried(connect: Connect, fault: Answer) -> None:
+        "infra.stream_truncated",
+    ),
+    "half a frame": (stream('{"choices": [{"del', chunk({}, "stop")), "infra.stream_truncated"),
+    "half a body": (whole('{"choices": [{"mes'), "infra.stream_truncated"),
+    "stream without choices": (stream({"choices": [], "usage": {"prompt_tokens": 1}}), "infra.empty_choices"),
+    "empty choices": (whole({"id": "x", "choices": [], "usage": None}), "infra.empty_choices"),
+    "nothing": (Answer(), "infra.empty_choices"),
+    "error in stream": (stream({"error": {"message": "engine died"}}, done=False), "infra.error_in_stream"),
+    "error after text": (stream(chunk({"content": "a"}), {"error": {"message": "x"}}), "infra.error_in_stream"),
+    "finish reason error": (stream(chunk({}, "error")), "infra.error_in_stream"),
+    "error in body": (whole({"error": {"message": "upstream", "code": 502}}), "infra.error_in_200"),
+    "null choices": (whole({"id": "x", "choices": None}), "infra.error_in_200"),
+    "a page": (whole("<html><title>Bad gateway</title></html>"), "infra.gateway"),
+    "a page of a status": (whole("<html><title>502</title></html>", 502), "infra.gateway"),
+    "calls announced only": (stream(chunk({"content": "x"}), chunk({}, "tool_calls")), "serving.phantom_tool_calls"),
+    "empty calls": (
+        stream(chunk({"content": "x"}), *[chunk({"tool_calls": []})] * 3, chunk({}, "tool_calls")),
+        "serving.empty_tool_deltas",
+    ),
+    "overload": (refused(503, "busy"), "infra.overloaded"),
+    "throttling": (refused(429, "slow down", "rate_limit_error"), "infra.rate_limited"),
+    "an outer limit": (refused(504, "upstream timeout"), "infra.deadline"),
+    "a crash": (refused(500, "EngineCore died"), "infra.overloaded"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_an_attempt_that_brings_no_reply_is_repeated_and_its_label_kept(connect: Connect, name: str) -> None:
+    fault, label = FAULTS[name]
     endpoint, server = await connect(fault, SAYS_HELLO)
     reply = await endpoint.complete(ASK)
-    assert (reply.text, len(reply.faults), len(server.received)) == ("hello", 1, 2)
+    assert (reply.text, reply.faults, len(server.received)) == ("hello", (label,), 2)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_when_every_attempt_fails_the_failure_has_the_label(connect: Connect, name: str) -> None:
+    fault, label = FAULTS[name]
+    endpoint, server = await connect(fault, retries=1)
+    with pytest.raises(EndpointFailure) as caught:
+        await endpoint.complete(ASK)
+    assert (caught.value.label, caught.value.owner, len(server.received)) == (label, "endpoint", 2)
+
+
+async def test_a_server_that_dies_of_the_tools_is_asked_twice(connect: Connect) -> None:
+    endpoint, server = await connect(refused(500, "EngineCore died"))
+    with pytest.raises(EndpointFailure) as caught:
+        await endpoint.complete(Request(messages=ASK.messages, tools=({"type": "function", "function": {}},)))
+    assert (caught.value.label, len(server.received)) == ("serving.crash_on_schema", 2)
+
+
+async def test_a_success_of_another_api_takes_the_endpoint_down_at_once(connect: Connect) -> None:
+    endpoint, server = await connect(whole({"code": 0, "data": {"choices": []}}))
+    with pytest.raises(EndpointDown, match="another API, with the keys code, data") as caught:
+        await endpoint.complete(ASK)
+    assert (caught.value.label, len(server.received)) == ("infra.not_openai_shape", 1)
+
+
+async def test_a_request_fault_is_told_from_the_request_too(connect: Connect) -> None:
+    endpoint, server = await connect(refused(400, "Bad Request"))
+    lone = ({"role": "user", "content": "x"}, {"role": "tool", "tool_call_id": "a", "content": "x"})
+    with pytest.raises(HarnessFailure) as caught:
+        await endpoint.complete(Request(messages=lone))
+    assert (caught.value.label, len(server.received)) == ("harness.orphan_tool_result", 1)
+
+
+async def test_noise_in_a_stream_costs_no_attempt(connect: Connect) -> None:
+    endpoint, server = await connect(stream(": GATEWAY PROCESSING", chunk({"content": "x"}, "stop")))
+    assert (await endpoint.complete(ASK)).faults == ()
+    assert len(server.received) == 1
+
+
+async def test_time_limits_and_missing_servers_have_labels(connect: Connect) -> None:
+    silent, server = await connect(Answer(chunks=(b": wait\n\n",), held=True), timeout_seconds=0.1, retries=0)
+    with pytest.raises(EndpointFailure) as caught:
+        await silent.complete(ASK)
+    assert caught.value.label == "infra.deadline"
+    await server.stop()
+    for endpoint in (silent, (await connect(SAYS_HELLO, base_url=server.url, retries=0))[0]):
+        with pytest.raises(EndpointFailure) as caught:
+            await endpoint.complete(ASK)
+        assert caught.value.label == "infra.gateway"
+
+
+async def test_a_silence_before_the_first_byte_is_a_time_limit(connect: Connect) -> None:
+    endpoint, server = await connect(SAYS_HELLO, timeout_seconds=0.1, retries=0)
+    server.delay = 30.0
+    with pytest.raises(EndpointFailure) as caught:
+        await endpoint.complete(ASK)
+    assert caught.value.label == "infra.deadline"
 
 
 async def test_a_connection_that_breaks_after_the_finish_reason_costs_nothing(connect: Connect) -> None:
@@ -363,3 +421,22 @@ async def test_a_key_that_a_reply_repeats_is_not_recorded(connect: Connect, monk
     reply = await endpoint.complete(ASK)
     assert SECRET not in repr(reply)
     assert reply.text == "key [redacted]"
+
+
+async def test_a_reply_without_end_is_cut_off_and_told_so(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness_eval.endpoints.openai._LONGEST_REPLY", 5000)
+    degenerate = Answer(chunks=tuple(events(chunk({"content": "!" * 100}), done=False) for _ in range(100)), held=True)
+    endpoint, server = await connect(degenerate)
+    with pytest.raises(EndpointFailure, match="a reply of more than 5000 bytes was cut off") as caught:
+        await endpoint.complete(ASK)
+    assert (caught.value.label, len(server.received)) == ("infra.stream_truncated", 1)
+
+
+async def test_a_refusal_without_end_is_read_only_so_far(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness_eval.endpoints.transport._LONGEST_REFUSAL", 5000)
+    endless = Answer(status=400, chunks=(b"invalid temperature ",) * 500, held=True)
+    endpoint, _ = await connect(endless, SAYS_HELLO)
+    async with asyncio.timeout(20):
+        with pytest.raises(HarnessFailure, match="invalid temperature"):
+            await endpoint.complete(ASK)
+        assert (await endpoint.complete(ASK)).text == "hello"

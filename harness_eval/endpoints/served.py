@@ -1,0 +1,42 @@
+"""What every endpoint has that is reached over a network: credentials, a limit, retries, the key of its reasoning."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+
+from harness_eval.endpoints.base import Endpoint
+from harness_eval.endpoints.concurrency import AdaptiveLimit
+from harness_eval.endpoints.config import EndpointConfig, credentials
+from harness_eval.endpoints.redaction import cleaner, secrets_of, without_secrets
+from harness_eval.endpoints.retries import RetryPolicy, retried
+from harness_eval.types import Reply
+
+
+class ServedEndpoint(Endpoint):
+    """A model behind a network. `source` draws the jitter of retries.
+
+    Reads its key and headers from the environment when made (ConfigError when they are missing).
+    """
+
+    def __init__(self, config: EndpointConfig, source: random.Random | None = None) -> None:
+        self.name, self.model, self.config = config.name, config.model, config
+        self._key, self._headers = credentials(config)
+        self._secrets = secrets_of(self._key, self._headers)
+        self._clean = cleaner(self._secrets)
+        self._source = source or random.Random()
+        self._policy = RetryPolicy(retries=config.retries, base=config.backoff_seconds)
+        self._limit = AdaptiveLimit(config.concurrency)
+        self._reasoning_key = config.quirks.reasoning_key
+        self._reached = False
+
+    async def _reply(self, exchange: Callable[[], Awaitable[Reply]]) -> Reply:
+        """The reply of an exchange, within the limit, after the retries that it takes; it repeats no secret."""
+
+        async def attempt() -> Reply:
+            async with self._limit.slot():
+                return await exchange()
+
+        reply = await retried(attempt, self._policy, self._source)
+        self._reasoning_key = reply.reasoning_key or self._reasoning_key
+        return without_secrets(reply, self._secrets)

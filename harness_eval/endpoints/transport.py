@@ -1,0 +1,80 @@
+"""The HTTP client below the openai package: what it sends of its own accord, and how much it will take."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
+_LONGEST_REFUSAL = 1 << 20  # bytes; a page of an error needs no more
+
+
+def open_client(base_url: str, key: str | None, timeout_seconds: float) -> openai.AsyncOpenAI:
+    """A client without retries of its own."""
+    import httpx2  # lazy: slow import
+    import openai  # lazy: slow import
+
+    # The aiohttp transport costs two thirds of the CPU time of the default one. A proxy named in the environment cannot
+    # reach a server on this machine.
+    return openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=key or "none",
+        max_retries=0,
+        timeout=httpx2.Timeout(timeout_seconds, connect=30.0),
+        http_client=openai.DefaultAioHttpClient(
+            trust_env=not _is_local(base_url), event_hooks={"response": [_bound_refusal]}
+        ),
+    )
+
+
+def all_headers(key: str | None, headers: Mapping[str, str]) -> dict[str, str | openai.Omit]:
+    """The configured headers; what the client would add from other variables of the environment is left out."""
+    import openai  # lazy: slow import
+
+    unasked = ["OpenAI-Organization", "OpenAI-Project"] + ([] if key else ["Authorization"])
+    own = {name.lower() for name in headers}
+    return {**{name: openai.Omit() for name in unasked if name.lower() not in own}, **headers}
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and all that caused it, the last cause last."""
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def timed_out(error: BaseException) -> bool:
+    """Whether this is the client's own time limit."""
+    import httpx2  # lazy: slow import
+
+    return isinstance(error, TimeoutError | httpx2.TimeoutException)
+
+
+async def _bound_refusal(response: httpx2.Response) -> None:
+    """Let the client, which reads the body of every refusal to its end, find that end."""
+    import httpx2  # lazy: slow import
+
+    if response.is_error:
+        body = cast("httpx2.AsyncByteStream", response.stream)
+        response.stream = httpx2.Response(200, content=_first_bytes(body)).stream
+
+
+async def _first_bytes(stream: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
+    left = _LONGEST_REFUSAL
+    try:
+        async for chunk in stream:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                break
+    finally:
+        await stream.aclose()
+
+
+def _is_local(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    return host == "localhost" or host == "::1" or host.startswith("127.")
