@@ -64,9 +64,10 @@ class BoundaryFailure(HarnessEvalError):
 
 
 class EndpointFailure(BoundaryFailure):
-    """The endpoint did not give a usable reply within its retries."""
+    """The endpoint did not give a usable reply within its retries; `faults` labels the attempts but the last."""
 
     owner: Owner = "endpoint"
+    faults: tuple[str, ...] = ()
 
 
 class EndpointDown(EndpointFailure):

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness_eval import recording
+from harness_eval.diagnosis.trial import retries_by_label, turns_by_label
 from harness_eval.errors import ConfigError
 from harness_eval.types import Json, Result, Trajectory, TrialKey, Usage
 
@@ -37,7 +38,7 @@ def key_of(row: Mapping[str, Json]) -> TrialKey:
 
 def row_of(result: Result) -> Row:
     """A result as its line of results.jsonl. `solved`, `score` and `stop` are null where they are unknown."""
-    verdict, failure, trajectory = result.verdict, result.failure, result.trajectory
+    verdict, failure, trajectory, again = result.verdict, result.failure, result.trajectory, result.recovered
     return {
         "task": result.key.task,
         "harness": result.key.harness,
@@ -51,6 +52,9 @@ def row_of(result: Result) -> Row:
         "failure": failure,
         "stop": trajectory.stop if trajectory else None,
         "labels": list(result.labels),
+        "turns": turns_by_label(trajectory),
+        "retried": retries_by_label(trajectory, result.extra.get("faults", ())),
+        "recovered": {"score": again.score, "solved": again.solved} if again else None,
         "usage": result.usage,
         "cost": result.cost,
         "seconds": round(result.seconds, 3),

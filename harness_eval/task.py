@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness_eval.bundled import folder as bundled_folder
-from harness_eval.errors import ConfigError, TaskFailure, nearest, redact
+from harness_eval.errors import ConfigError, SandboxFailure, TaskFailure, nearest, redact
 from harness_eval.sandboxes.base import BoxSpec, Executed, Sandbox, SandboxProvider
 from harness_eval.task_toml import TaskToml, box_spec, expand, read_task_toml, unsupported
 from harness_eval.types import Json, Verdict
@@ -180,6 +180,15 @@ async def verify(task: Task, sandbox: Sandbox) -> Verdict:
         return Verdict(await _score(sandbox, logs), output)
     except ValueError as error:
         raise TaskFailure(f"{task.name}: {error}; {_said(output)}") from error
+
+
+async def remove_verifier(sandbox: Sandbox) -> None:
+    """Take what `verify` put into the box out of it, so that an agent can go on there. Raises SandboxFailure."""
+    tests = f"{sandbox.root}/tests"
+    command = _fresh_folders(sandbox.workdir, f"{sandbox.root}/logs/verifier", tests)
+    done = await sandbox.run(f"{command}\nrmdir {shlex.quote(tests)} || true", cwd=sandbox.root or "/")
+    if done.exit_code != 0:
+        raise SandboxFailure(f"the verifier cannot be removed: {_tail(done.output)}")
 
 
 def _fresh_folders(workdir: str, logs: str, tests: str) -> str:

@@ -20,6 +20,7 @@ from harness_eval.types import (
     Malformed,
     Note,
     Observation,
+    Reply,
     Result,
     Step,
     StopReason,
@@ -83,6 +84,9 @@ def test_a_line_has_exactly_the_documented_keys(tmp_path: Path) -> None:
         "failure": None,
         "stop": "finished",
         "labels": ["TOOL-01"],
+        "turns": {"TOOL-01": 1},
+        "retried": {},
+        "recovered": None,
         "usage": {"prompt": 15, "completion": 9, "reasoning": 0, "cached": 0},
         "cost": 0.25,
         "seconds": 1.5,
@@ -98,6 +102,27 @@ def test_a_lost_trial_has_an_owner_and_no_score(tmp_path: Path) -> None:
     row = next(store.rows(tmp_path))
     assert row["failure"] == {"owner": "endpoint", "message": "timed out", "label": ""}
     assert (row["solved"], row["score"], row["stop"], row["cost"], row["attempt"]) == (None, None, None, None, 3)
+
+
+def test_a_line_counts_turns_and_retries_by_label_and_has_both_readings(tmp_path: Path) -> None:
+    again = Reply(faults=("infra.overloaded", "infra.overloaded"))
+    steps = (
+        Step(Action(), labels=("ok.tool_call",)),
+        Step(Action(), labels=("ok.tool_call", "serving.index_missing"), reply=again),
+    )
+    record = Trajectory("s", "p", (*steps, Compaction(1, "so far", reply=Reply(faults=("infra.gateway",)))))
+    write(tmp_path, Result(KEY, "aa", Verdict(0.0), trajectory=record, recovered=Verdict(1.0)))
+    row = next(store.rows(tmp_path))
+    assert row["turns"] == {"ok.tool_call": 2, "serving.index_missing": 1}
+    assert row["retried"] == {"infra.overloaded": 2, "infra.gateway": 1}
+    assert (row["score"], row["recovered"]) == (0.0, {"score": 1.0, "solved": True})
+
+
+def test_what_was_tried_in_vain_before_a_trial_was_lost_is_counted(tmp_path: Path) -> None:
+    failure = Lost("endpoint", "timed out", "infra.deadline")
+    write(tmp_path, Result(KEY, "aa", failure=failure, extra={"faults": ("infra.gateway", "infra.gateway")}))
+    row = next(store.rows(tmp_path))
+    assert (row["retried"], row["failure"]["label"]) == ({"infra.gateway": 2}, "infra.deadline")
 
 
 def test_a_trajectory_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ _SHOWN = 120  # characters of a call or a text that evidence quotes
 
 
 def behaviours(
-    turns: Sequence[Turn], *, solved: bool | None, task: str = "", repeats: int = LOOP
+    turns: Sequence[Turn], *, solved: bool | None, task: str = "", ended: bool = True, repeats: int = LOOP
 ) -> tuple[Finding, ...]:
     """The findings of stages 6 and 7 of the order of decision, in the order of the turns that they begin with.
 
@@ -42,11 +42,12 @@ def behaviours(
         solved: the verdict; None where there is none. What a model did cannot have failed a solved trial, and how it
             ended is its failure in an unsolved one only.
         task: the task's words, where they are known: what a compaction must not lose.
+        ended: whether it was the model that ended it, and no limit.
         repeats: how many identical calls in a row are a loop.
     """
     met = [*_loops(turns, repeats), *_churn(turns), *_stops_ignored(turns), *_unseen(turns), *_placeholders(turns)]
     met += _work_repeated(turns)
-    if solved is False and turns:
+    if solved is False and turns and ended:
         met += [*_task_lost(turns, task), *_ending(turns)]
     return tuple(each for each in met if not (solved and each.effect == "model_failure"))
 

@@ -189,8 +189,8 @@ _VOCABULARY: Mapping[tuple[Blame, Effect], Mapping[str, str]] = {
         "sandbox.exec_hang": "a command outlasts its limit",
     },
     ("evaluator", "excluded"): {
-        "evaluator.infra_scored_zero": "a failure of the machines was scored",
-        "evaluator.timeout_misattributed": "the text of a time-out was graded",
+        "evaluator.infra_scored_zero": "a failure of the machines, which must not count as a zero",
+        "evaluator.timeout_misattributed": "a time-out, whose text must not be graded",
     },
     ("harness", "config_abort"): {
         "harness.empty_history_message": "an assistant message without content is refused",

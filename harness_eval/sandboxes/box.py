@@ -238,7 +238,9 @@ class SupervisedBox(Sandbox):
             with anyio.fail_after(patience):
                 return await self._channel.receive()
         except TimeoutError as error:
-            raise self._break(f"the box was silent for {patience:g} s") from error
+            failure = self._break(f"the box was silent for {patience:g} s")
+            failure.label = "sandbox.exec_hang"
+            raise failure from error
         except (OSError, EOFError, ValueError) as error:
             raise self._break(f"the box is gone: {str(error).strip() or 'its first process ended'}") from error
 

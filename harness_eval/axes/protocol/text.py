@@ -21,7 +21,7 @@ from harness_eval.types import Malformed, ToolCall
 _DECODER = json.JSONDecoder()
 
 
-def _typed(value: str, parameter: str, tool: Tool | None) -> Any:
+def typed(value: str, parameter: str, tool: Tool | None) -> Any:
     """A parameter's text as the type that its tool wants; text that does not fit stays text, for the errors axis."""
     known = {each.name: each.type for each in tool.parameters} if tool else {}
     if known.get(parameter, "string") == "string":
@@ -178,7 +178,7 @@ class XmlFunction(TextProtocol):
             tool = find_tool(tools, match.group(1))
             _, *parts = re.split(r"<parameter=([^>\s]{1,200})>", inner)
             named = zip(parts[::2], (part.rpartition("</parameter>")[0] for part in parts[1::2]), strict=True)
-            values = {key: _typed(_unframed(value), key, tool) for key, value in named}
+            values = {key: typed(_unframed(value), key, tool) for key, value in named}
             return ToolCall(f"call_{number}", match.group(1), values)
 
         reading = _blocks(text, (r"<function=([^>\s]{1,200})>", "</function>"), one)
