@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -11,10 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.profiles import SAMPLING, Price, Profile, find_profile
-from harness_eval.errors import ConfigError
+from harness_eval.errors import ConfigError, redact
 from harness_eval.types import Json, Usage
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_SECRET_NAME = re.compile(
+    r"(apikey|accesskey|accesskeyid|secretkey|privatekey|password|passwd|secret|credentials?|authorization|cookie)$"
+    r"|^(auth|bearer|key|token)$|(access|auth|bearer|session|refresh|id|api)token$"
+)
 _OWN_FIELDS = ("model", "messages", "prompt", "tools", "stream", "stop", "seed")
 
 
@@ -52,17 +57,28 @@ class EndpointConfig(BaseModel):
     price: Price | None = None
     scripted: bool = False
 
-    @field_validator("api_key_env")
+    @field_validator("api_key_env", mode="before")
     @classmethod
-    def _is_variable(cls, value: str | None) -> str | None:
-        _check_variable("api_key_env", value)
+    def _is_variable(cls, value: Json) -> Json:
+        if value is not None:
+            _check_variable("api_key_env", value)
         return value
 
-    @field_validator("headers_env")
+    @field_validator("headers_env", mode="before")
     @classmethod
-    def _are_variables(cls, value: dict[str, str]) -> dict[str, str]:
+    def _are_variables(cls, value: Json) -> Json:
+        # Checked before anything else looks at it: what stands here by mistake may be the key itself.
+        if not isinstance(value, Mapping):
+            raise ConfigError("headers_env must map names of headers to names of environment variables")
         for header, variable in value.items():
-            _check_variable(f"headers_env.{header}", variable)
+            _check_variable(f"headers_env.{redact(str(header))}", variable)
+        return value
+
+    @field_validator("extra_body")
+    @classmethod
+    def _holds_no_secret(cls, value: dict[str, Json]) -> dict[str, Json]:
+        if path := next(_secret_places(value, "extra_body"), None):
+            raise ConfigError(f"{path} must not hold a credential, for it is recorded; use api_key_env or headers_env")
         return value
 
     @model_validator(mode="after")
@@ -88,10 +104,25 @@ class EndpointConfig(BaseModel):
         return price.cost(usage) if price else None
 
 
-def _check_variable(field: str, value: str | None) -> None:
+def _check_variable(field: str, value: Json) -> None:
     # The value is not repeated: whoever mistakes this field for the key itself must not find the key in a log.
-    if value is not None and not _VARIABLE.fullmatch(value):
+    if not (isinstance(value, str) and _VARIABLE.fullmatch(value)):
         raise ConfigError(f"{field} must name an environment variable (capitals, digits, underscores), not hold a key")
+
+
+def _secret_places(value: Json, path: str) -> Iterator[str]:
+    """Where something in a body has a name, or looks, like a credential."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            place = f"{path}.{redact(str(key))}"
+            if inner is not None and _SECRET_NAME.search(re.sub(r"[^a-z]", "", str(key).lower())):
+                yield place
+            yield from _secret_places(inner, place)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _secret_places(inner, f"{path}.{index}")
+    elif isinstance(value, str) and redact(value) != value:
+        yield path
 
 
 def _check_url(name: str, base_url: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from harness_eval.config import parse
 from harness_eval.endpoints.config import EndpointConfig, open_endpoint
 from harness_eval.endpoints.openai import OpenAIEndpoint
 from harness_eval.endpoints.profiles import Price
@@ -38,6 +39,50 @@ def test_a_key_in_place_of_a_variable_name_is_refused_without_repeating_it() -> 
         with pytest.raises(ConfigError, match="must name an environment variable") as caught:
             config(**field)
         assert "fake-key-0123" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"headers_env": "Authorization: fake-key-0123"},
+        {"headers_env": ["fake-key-0123"]},
+        {"headers_env": {"X-Key": ["fake-key-0123"]}},
+        {"headers_env": None},
+        {"api_key_env": ["fake-key-0123"]},
+        {"api_key_env": 123456},
+        {"api_key_env": {"fake-key-0123": 1}},
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_refused_without_repeating_it(field: dict[str, Any]) -> None:
+    settings = {"name": "k", "model": "m", "base_url": "https://host/v1", **field}
+    with pytest.raises(ConfigError, match="environment variable") as caught:
+        parse(EndpointConfig, settings, "study.yaml")
+    assert "fake-key" not in str(caught.value)
+    assert "123456" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"api_key": "fake-key-0123"}, "extra_body.api_key"),
+        ({"provider": {"Authorization": "fake-key-0123"}}, "extra_body.provider.Authorization"),
+        ({"x-api-key": "fake-key-0123"}, "extra_body.x-api-key"),
+        ({"list": [{"access_token": "fake-key-0123"}]}, "extra_body.list.0.access_token"),
+        ({"aws_secret_access_key": "fake-key-0123"}, "extra_body.aws_secret_access_key"),
+        ({"token": "fake-key-0123"}, "extra_body.token"),
+        ({"headers": {"X-Route": "Bearer fake-key-0123"}}, "extra_body.headers.X-Route"),
+        ({"note": "sk-fake-key-0123"}, "extra_body.note"),
+    ],
+)
+def test_a_credential_in_the_body_is_refused_by_its_place_alone(body: dict[str, Any], place: str) -> None:
+    with pytest.raises(ConfigError, match=f"{place} must not hold a credential") as caught:
+        config(extra_body=body)
+    assert "fake-key" not in str(caught.value)
+
+
+def test_names_that_only_sound_like_a_credential_are_taken() -> None:
+    body = {"prompt_cache_key": "run-7", "max_tokens": 5, "chat_template_kwargs": {"thinking": True}, "api_key": None}
+    assert config(extra_body=body).extra_body == body
 
 
 def test_an_unknown_field_is_refused_without_repeating_its_value() -> None:
