@@ -98,7 +98,7 @@ def _lost(trial: Trial, error: HarnessEvalError, trajectory: Trajectory | None) 
     extra = {"down": True} if isinstance(error, EndpointDown) else {}
     record = trajectory or (error.record if isinstance(error, BoundaryFailure) else None)
     result = _result(trial, record)
-    return replace(result, failure=Lost(owner, str(error)), extra={**result.extra, **extra})
+    return replace(result, failure=Lost(owner, str(error), error.label), extra={**result.extra, **extra})
 
 
 def _result(trial: Trial, trajectory: Trajectory | None) -> Result:

@@ -40,7 +40,7 @@ def probe(
     """Ask an endpoint a few things, and whether it accepts what each harness of a study would send.
 
     Without a study the harnesses are those of the demo or, for a server that is named, of the family standard. It takes
-    at most 37 calls and one for each distinct shape of the harnesses' requests, most of them of a few tokens.
+    at most 45 calls and one for each distinct shape of the harnesses' requests, most of them of a few tokens.
 
     Exit code 1: trials are impossible (no call comes back, or all harnesses are refused); 3: the endpoint is down.
     """

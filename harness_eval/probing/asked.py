@@ -19,7 +19,8 @@ from harness_eval.probing.found import Probe, Unsupported, Void, impossible
 from harness_eval.probing.shapes import Shape, as_sent, shapes_of
 from harness_eval.types import Json, Reply, Request
 
-_MOST_SEARCHES = 16  # calls to find the tools that are refused
+_MOST_SEARCHES = 24  # calls to find the tools that are refused
+_OF_TOOLS = ("", "harness.schema_rejected", "harness.tool_name_rejected", "serving.crash_on_schema")
 _IGNORED = "serving.history_reasoning_ignored"
 _VOID = "the thinking axis compares nothing here: "
 
@@ -27,7 +28,7 @@ _VOID = "the thinking axis compares nothing here: "
 async def probe(config: EndpointConfig, harnesses: Sequence[Harness]) -> Probe:
     """What a few calls tell about this endpoint and these harnesses on it; what they do not tell is unknown.
 
-    At most 21 calls, one for each distinct shape of the harnesses' requests, and 16 to find a tool that is refused.
+    At most 21 calls, one for each distinct shape of the harnesses' requests, and 24 to find a tool that is refused.
 
     Raises:
         EndpointDown: no call can succeed.
@@ -88,9 +89,9 @@ def _told(
 
 def _final(error: HarnessEvalError) -> bool:
     """Whether an error means that the same request can never succeed here, though others do."""
-    if error.label in LABELS:
-        return impossible(error.label)
-    return isinstance(error, HarnessFailure | EndpointDown)
+    if isinstance(error, EndpointDown):  # an address or a model that is unknown for such requests alone
+        return True
+    return impossible(error.label) if error.label in LABELS else isinstance(error, HarnessFailure)
 
 
 class _Search:
@@ -102,7 +103,8 @@ class _Search:
     async def offender(self, request: Request, error: HarnessEvalError) -> str:
         """`the tool NAME: `, or "" where it is not for one tool, or could not be found."""
         tools, key = request.tools, json.dumps(request.tools)
-        if error.label not in ("", "harness.schema_rejected", "harness.tool_name_rejected", "serving.crash_on_schema"):
+        named = any(tool["function"]["name"] in str(error) for tool in tools)
+        if named or error.label not in _OF_TOOLS:
             return ""
         needed = 2 + max(len(tools) - 1, 0).bit_length()
         if tools and key not in self.found and needed <= self.left:

@@ -17,12 +17,15 @@ from harness_eval.types import Json, Usage
 
 FILE = "probe.json"
 _OF_THE_CELL = ("harness", "serving", "gateway")  # an empty account, the provider's, stops no single harness
+_OF_THE_ENDPOINT = "infra.not_openai_shape"  # nor does what stops them all: the endpoint is down then
 
 
 def impossible(label: str) -> bool:
-    """Whether a failure of this label means that its harness cannot run on its endpoint at all."""
+    """Whether a failure of this label means that its harness, and not the whole endpoint, cannot go on here."""
     known = LABELS.get(label)
-    return known is not None and known.effect == "config_abort" and known.owner in _OF_THE_CELL
+    if known is None or label == _OF_THE_ENDPOINT:
+        return False
+    return known.effect == "config_abort" and known.owner in _OF_THE_CELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +105,15 @@ def read(folder: Path) -> dict[str, Probe]:
 
 def in_words(name: str, probe: Probe, harnesses: int) -> list[str]:
     """What a run should say of a probe of so many harnesses: how much it took, and what is not as one would want."""
+    if not probe.settled:
+        return [f"probe of {name}: nothing could be established; {probe.checks[0].detail}"]
     unwanted = [check for check in probe.checks if check.status != "yes"]
     price = "" if probe.cost is None else f", ${probe.cost:.2f}"
     spent = f"{probe.calls} calls, {probe.usage.total:,} tokens{price}"
     wanted = len(probe.checks) - len(unwanted)
     lines = [f"probe of {name}: {wanted} of {len(probe.checks)} checks are as wanted ({spent})"]
-    lines += [f"  {check.check}: {check.status}; {check.detail}{_bracketed(check.label)}" for check in unwanted]
+    told = [check for check in unwanted if check.check != "harnesses" or not probe.unsupported]  # these stand below
+    lines += [f"  {check.check}: {check.status}; {check.detail}{_bracketed(check.label)}" for check in told]
     lines += [f"  {void.reason}" for void in probe.void]
     if probe.unsupported:
         lines.append(f"  {len(probe.unsupported)} of {harnesses} harnesses cannot run here:")

@@ -64,7 +64,9 @@ class Asking:
         request = request if self.limited else replace(request, max_tokens=None)
         with anyio.move_on_after(_PATIENCE):
             return await self._ways[stream].complete(request)
-        raise EndpointFailure(f"{self.config.name}: no reply within {_PATIENCE:.0f} s")
+        late = EndpointFailure(f"{self.config.name}: no reply within {_PATIENCE:.0f} s")
+        late.label = "infra.deadline"
+        raise late
 
     async def close(self) -> None:
         """Release connections."""

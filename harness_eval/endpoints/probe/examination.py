@@ -75,7 +75,7 @@ async def examine(asking: Asking, label_of: LabelOf) -> Examined:
         history_reasoning(told, kept, dropped),
         call_ids(trip, asking.config.profile),
         await _streaming(asking, trip, other, label_of),
-        unknown_tools(told, (kept, foreign, ordered)),
+        unknown_tools(told, kept, foreign, ordered if trip.calling else None),
         _usage(asking),
         thinking,
         await _concurrency(asking, trip, label_of),

@@ -12,7 +12,8 @@ from harness_eval.types import Reply, Request, estimate_tokens
 _NOTHING = 0.1  # of what was expected: a smaller difference is none
 _PARTLY = 0.6
 _FILTERED = "serving.unknown_tool_filtered"
-_PHANTOM = "serving.phantom_tool_calls"
+_GENEROUS = 1.3  # times an estimate of tokens: more is not explained by what is shown
+_UNKNOWN_TOOLS = "unknown_tools"
 
 
 def history_reasoning(told: Request, kept: Answer, dropped: Answer) -> Check:
@@ -40,12 +41,15 @@ def history_reasoning(told: Request, kept: Answer, dropped: Answer) -> Check:
     return Check(name, "yes", f"{partly}: {counted}")
 
 
-def unknown_tools(told: Request, answers: tuple[Answer, Answer, Answer]) -> Check:
+def unknown_tools(told: Request, kept: Answer, foreign: Answer, ordered: Answer | None) -> Check:
     """Whether calls of tools that are not offered pass in both directions.
 
-    `answers` are those to the history as it is, to the history with a foreign call, and to an order for a foreign call.
+    Args:
+        told: a history.
+        kept: what it brings.
+        foreign: what it brings when its newest call is one of a tool that is not offered.
+        ordered: what an order to make such a call brings; None where other calls do not come back either.
     """
-    kept, foreign, ordered = answers
     there, back = _there(told, kept, foreign), _back(ordered)
     if there.status == "no" or back.status == "unknown":
         return there
@@ -55,38 +59,37 @@ def unknown_tools(told: Request, answers: tuple[Answer, Answer, Answer]) -> Chec
 
 
 def _there(told: Request, kept: Answer, foreign: Answer) -> Check:
-    name = "unknown_tools"
     if isinstance(kept, Reply) and isinstance(foreign, HarnessFailure):
-        label = foreign.label or "harness.history_poisoned"
-        return Check(name, "no", f"a history that calls a tool which is not offered is refused: {foreign}", label)
+        seen = f"a history that calls a tool which is not offered is refused: {foreign}"
+        return Check(_UNKNOWN_TOOLS, "no", seen, foreign.label or "harness.history_poisoned")
     for answer in (kept, foreign):
         if isinstance(answer, HarnessEvalError):
-            return unknown(name, answer)
+            return unknown(_UNKNOWN_TOOLS, answer)
     assert isinstance(kept, Reply), "errors are dealt with"
     assert isinstance(foreign, Reply), "errors are dealt with"
     if not (kept.usage.prompt and foreign.usage.prompt):
-        return Check(name, "unknown", "the server does not count prompt tokens")
+        return Check(_UNKNOWN_TOOLS, "unknown", "the server does not count prompt tokens")
     less, expected = kept.usage.prompt - foreign.usage.prompt, estimate_tokens(questions.newest_call_text(told))
     if less > expected / 2:
-        return Check(
-            name, "no", f"a call of a tool that is not offered is missing in the prompt: {less} tokens less", _FILTERED
-        )
-    return Check(name, "yes", "a call of a tool that is not offered stays in the history")
+        seen = f"a call of a tool that is not offered is missing in the prompt, which is {less} tokens shorter"
+        return Check(_UNKNOWN_TOOLS, "no", seen, _FILTERED)
+    return Check(_UNKNOWN_TOOLS, "yes", "a call of a tool that is not offered stays in the history")
 
 
-def _back(ordered: Answer) -> Check:
-    name = "unknown_tools"
+def _back(ordered: Answer | None) -> Check:
+    if ordered is None:
+        return Check(_UNKNOWN_TOOLS, "unknown", "no call comes back at all")
     if isinstance(ordered, HarnessEvalError):
-        if ordered.label == _PHANTOM:
-            return Check(
-                name,
-                "no",
-                f"an order to call a tool that is not offered brings a call of nothing: {ordered}",
-                _FILTERED,
-            )
-        return unknown(name, ordered)
+        phantom = ordered.label == "serving.phantom_tool_calls"
+        seen = f"an order to call a tool that is not offered brings no call: {ordered}"
+        return Check(_UNKNOWN_TOOLS, "no", seen, _FILTERED) if phantom else unknown(_UNKNOWN_TOOLS, ordered)
     if any(call.name == questions.FOREIGN for call in ordered.calls):
-        return Check(name, "yes", "a call of a tool that is not offered comes back")
-    if not (ordered.text.strip() or ordered.calls):
-        return Check(name, "no", "an order to call a tool that is not offered brings nothing at all", _FILTERED)
-    return Check(name, "unknown", "the model did not call a tool that is not offered, so none could be dropped")
+        return Check(_UNKNOWN_TOOLS, "yes", "a call of a tool that is not offered comes back")
+    if not (ordered.text.strip() or ordered.calls or ordered.finish_reason == "length"):
+        return Check(_UNKNOWN_TOOLS, "no", "an order to call a tool that is not offered brings nothing", _FILTERED)
+    shown = estimate_tokens(ordered.text) + max(estimate_tokens(ordered.thinking or ""), ordered.usage.reasoning)
+    missed = ordered.usage.completion - _GENEROUS * shown
+    if not ordered.calls and missed > _PARTLY * estimate_tokens(questions.foreign_call_text()):
+        seen = f"an order to call a tool that is not offered brings no call, and {missed:.0f} tokens are not shown"
+        return Check(_UNKNOWN_TOOLS, "no", seen, _FILTERED)
+    return Check(_UNKNOWN_TOOLS, "unknown", "the model called no tool that is not offered, so none could be dropped")

@@ -45,6 +45,7 @@ _THOUGHTS = (
     "has been moved since yesterday evening. So the order that was given is the only one that can work, and I keep it."
 )
 _REMARK = "what was agreed on before: the long table first, then both benches, the lamps last and none of the chairs"
+_LONG_REMARK = f"{_REMARK}; and after that, as always, {_REMARK}"
 _PUZZLE = (
     "Tom is twice as old as Ann was when Tom was as old as Ann is now. Together they are 63 years old. "
     "How old is each of them? Answer with the two numbers alone."
@@ -72,8 +73,13 @@ def opening(limit: int | None) -> Request:
 
 
 def foreign_order(limit: int | None) -> Request:
-    """An order to call a tool that is not offered."""
-    return Request((_user(_ORDER.format(FOREIGN, "start")),), _TOOLS, max_tokens=_freely(limit))
+    """An order to call a tool that is not offered, with arguments so long that their tokens would be missed."""
+    return Request((_user(_ORDER.format(FOREIGN, _LONG_REMARK)),), _TOOLS, max_tokens=_freely(limit))
+
+
+def foreign_call_text() -> str:
+    """What a call that obeys `foreign_order` holds."""
+    return f"{FOREIGN}{_LONG_REMARK}"
 
 
 def going_on(request: Request, reply: Reply, result: str) -> Request:
