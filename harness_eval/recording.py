@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness_eval.types import Compaction, Event, Json, Note, Step, StopReason, Trajectory, TrialKey
 
 _EVENTS: dict[str, type[Event]] = {"step": Step, "note": Note, "compaction": Compaction}
+_LONG_NUMBER = re.compile(rb"\d{20}")  # the fast decoder would make a float of it
 _NAMES = {kind: name for name, kind in _EVENTS.items()}
 
 
@@ -33,6 +34,8 @@ def load(data: bytes) -> Json:
     Raises:
         ValueError: it is none.
     """
+    if _LONG_NUMBER.search(data):
+        return _load_slowly(data)
     try:
         return orjson.loads(data)
     except ValueError:

@@ -8,18 +8,19 @@ requests are recorded, so of a request that differs the cause can be narrowed do
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
-from harness_eval import recording
+from harness_eval import recording, store
 from harness_eval.agent import summary_of, summary_view
 from harness_eval.axes.stopping import Stop
 from harness_eval.dialogue import requests_of, wire_hash
 from harness_eval.errors import ConfigError, HarnessEvalError, boundary
 from harness_eval.harness import Harness, load_harness, make_harness, named_harnesses
-from harness_eval.types import Compaction, Json, Note, Reply, Request, Step, StopReason, Trajectory
+from harness_eval.types import Compaction, Event, Json, Note, Reply, Request, Step, StopReason, Trajectory, TrialKey
 
 Part = Literal["harness", "system", "notes", "summary", "request", "action", "stop"]
 _SHOWN = 60  # characters of a text that differs
@@ -64,6 +65,61 @@ class Compared:
         )
 
 
+@dataclass(slots=True)
+class Checked:
+    """A whole run: trials compared, those of them that differ, those without a record, and what was compared.
+
+    `strangers` are trials of no harness of this study; `recovered` are trials that were also read on from a leaked
+    call, of which only the strict reading is compared.
+    """
+
+    trials: int = 0
+    differing: int = 0
+    without_record: int = 0
+    strangers: int = 0
+    recovered: int = 0
+    requests: int = 0
+    replies: int = 0
+    unkept: int = 0
+    differences: list[tuple[TrialKey, Difference]] = field(default_factory=list)
+
+    def add(self, key: TrialKey, found: Compared) -> None:
+        """Count one trial; at most one difference of each part is kept of it."""
+        self.trials += 1
+        self.differing += bool(found.parts)
+        self.requests += found.requests
+        self.replies += found.replies
+        self.unkept += found.unkept
+        self.differences += [(key, difference) for difference in found.differences]
+
+
+def check(folder: Path, rows: Iterable[store.Row], harnesses: Mapping[str, Harness | str]) -> Checked:
+    """Compare the trials of these lines of results.jsonl, one in memory at a time.
+
+    Raises:
+        ConfigError: a record is damaged; names its file.
+    """
+    total = Checked()
+    for row in rows:
+        key = store.key_of(row)
+        harness = harnesses.get(key.harness)
+        record = store.read_trajectory(folder, key)
+        total.recovered += row.get("recovered") is not None
+        if harness is None:
+            total.strangers += 1
+        elif record is None:
+            total.without_record += 1
+        else:
+            total.add(key, compare(harness, record) if isinstance(harness, Harness) else _unbuilt(harness))
+    return total
+
+
+def _unbuilt(reason: str) -> Compared:
+    found = Compared()
+    found.add("harness", 0, reason)
+    return found
+
+
 def rebuilt(study: Mapping[str, Json]) -> dict[str, Harness | str]:
     """The harnesses of a recorded study as today's code has them, by name; where one cannot be, the reason.
 
@@ -71,19 +127,20 @@ def rebuilt(study: Mapping[str, Json]) -> dict[str, Harness | str]:
         ConfigError: the study holds no harnesses.
     """
     records = study.get("harnesses")
-    if not isinstance(records, list) or not all(isinstance(each, dict) and "name" in each for each in records):
+    named = isinstance(records, list) and all(isinstance(e, dict) and isinstance(e.get("name"), str) for e in records)
+    if not isinstance(records, list) or not named:
         raise ConfigError("study.json: harnesses: a list of recorded harnesses is wanted")
     return {each["name"]: _rebuilt(each) for each in records}
 
 
 def _rebuilt(record: Mapping[str, Json]) -> Harness | str:
+    spec = record.get("spec")
+    if not isinstance(spec, dict):
+        return f"harness {record['name']}: its levels were not recorded"
     try:
-        harness = make_harness(record.get("spec") or {}, f"harness {record['name']}")
+        return make_harness(spec, f"harness {record['name']}")
     except ConfigError as error:
         return str(error)
-    if record.get("id") not in (None, harness.id):
-        return f"harness {record['name']}: what was recorded of its levels does not have its id {record['id']}"
-    return harness
 
 
 def changes(study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -> dict[str, tuple[str, ...]]:
@@ -102,7 +159,8 @@ def changes(study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -
 
 def _wire_changes(record: Mapping[str, Json], harness: Harness) -> list[str]:
     was, now = str(record.get("wire")), wire_hash(requests_of(harness))
-    return [] if was == now else [f"what a model receives from it has changed: wire {was[:12]}, now {now[:12]}"]
+    told = [] if was == now else [f"what a model receives from it has changed: wire {was[:12]}, now {now[:12]}"]
+    return told if record.get("id") == harness.id else [f"its id is {harness.id} today, {record.get('id')} then", *told]
 
 
 def compare(harness: Harness, record: Trajectory) -> Compared:
@@ -110,18 +168,29 @@ def compare(harness: Harness, record: Trajectory) -> Compared:
     found = Compared()
     if harness.system != record.system:
         found.add("system", 0, differing(record.system, harness.system))
-    turn, begins = 1, 0  # where the events of this turn begin
-    for place, event in enumerate(record.events):
-        if isinstance(event, Note):
-            continue
-        before = Trajectory(record.system, record.prompt, record.events[:place])
-        _compare_asked(found, harness, before, event, turn)
-        if isinstance(event, Step):
-            _compare_said(found, harness, before, begins, turn)
-            turn, begins = turn + 1, place + 1
+    turn, begins, events = 1, 0, list[Event]()  # where the events of this turn begin, and all before this one
+    for event in record.events:
+        if not isinstance(event, Note):
+            before = Trajectory(record.system, record.prompt, tuple(events))
+            _compare_asked(found, harness, before, event, turn)
+            if isinstance(event, Step):
+                _compare_said(found, harness, before, begins, turn)
+                turn, begins = turn + 1, len(events) + 1
+        events.append(_exact(harness, event))
     if turn > 1:
         _compare_stop(found, harness, record, begins, turn - 1)
     return found
+
+
+def _exact(harness: Harness, event: Event) -> Event:
+    """A step with its action as it was: JSON keeps no NaN and no infinity, which a request can hold as text."""
+    if not isinstance(event, Step) or event.reply is None:
+        return event
+    with suppress(HarnessEvalError), boundary("harness"):
+        action = harness.decode(event.reply)
+        if recording.dump(action) == recording.dump(event.action):
+            return replace(event, action=action)
+    return event
 
 
 @contextmanager
