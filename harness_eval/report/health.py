@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from harness_eval.errors import redact
+from harness_eval.probing import Probe
 from harness_eval.report.counts import UNLABELLED
 from harness_eval.report.diagnosed import PLAIN, known
-from harness_eval.report.probed import Probe
 from harness_eval.report.recorded import Outcome, Spent
 from harness_eval.types import Json
 
@@ -38,7 +39,19 @@ def health(spent: Spent, outcomes: Iterable[Outcome], probe: Probe | None) -> di
         "cached_share": _share(spent.tokens["cached"], spent.tokens["prompt"]),
         "reasoning_share": _share(spent.tokens["reasoning"], spent.tokens["completion"]),
         "usage_missing": spent.turns[_USAGE_MISSING],
-        "probe": probe.as_json() if probe else None,
+        "probe": _probe(probe) if probe else None,
+    }
+
+
+def _probe(probe: Probe) -> dict[str, Json]:
+    """The checks, the axes that compare nothing, and the number of calls that it took."""
+    return {
+        "checks": [
+            {"check": one.check, "status": one.status, "detail": redact(one.detail), "label": one.label}
+            for one in probe.checks
+        ],
+        "void": [{"axis": one.axis, "reason": redact(one.reason)} for one in probe.void],
+        "calls": probe.calls,
     }
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from harness_eval import config, store
+from harness_eval import config, probing, store
 from harness_eval.errors import redact
-from harness_eval.report import probed
 from harness_eval.types import Json
 
 _MESSAGE_LENGTH = 300
@@ -123,7 +122,7 @@ class Recorded:
     outcomes: Sequence[Outcome]
     spent: Mapping[str, Spent]
     strangers: int
-    probes: Mapping[str, probed.Probe]
+    probes: Mapping[str, probing.Probe]
 
     def named(self, kind: str) -> list[Mapping[str, Json]]:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
@@ -140,7 +139,7 @@ def read(folder: Path) -> Recorded:
     """Study and results of a run's folder. A torn line does not count: its trial is owed again.
 
     Raises:
-        ConfigError: if the folder holds no readable study.json, or a damaged one.
+        ConfigError: if the folder holds no readable study.json, or a damaged one, or a damaged probe.json.
     """
     study = store.read_study(folder)
     config.parse(_Study, study, str(folder / store.STUDY))
@@ -154,7 +153,7 @@ def read(folder: Path) -> Recorded:
             outcomes.append(_outcome(row))
         else:
             strangers += 1
-    return Recorded(study, outcomes, spent, strangers, probed.read(folder))
+    return Recorded(study, outcomes, spent, strangers, probing.read(folder))
 
 
 def _outcome(row: Mapping[str, Json]) -> Outcome:

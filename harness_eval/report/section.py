@@ -38,7 +38,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     return {
         "endpoint": _endpoint(endpoint),
         **_trials(recorded, outcomes, support.planned_trials(recorded, refused, every)),
-        "unsupported": [*support.impossible(recorded), *refused.values()],
+        "unsupported": [*support.nowhere(recorded), *refused.values()],
         "n_tasks": len(tasks),
         "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
         **leading(summary, names, reference),

@@ -6,18 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import redact
-from harness_eval.report.probed import Void
+from harness_eval.probing import Void, impossible
 from harness_eval.report.recorded import Outcome, Recorded
 from harness_eval.types import Json
 
 NOT_COMPARED = "not compared here"
-_OF_THE_CELL = ("harness", "serving", "gateway")  # an empty account, the provider's, stops no single harness
-
-
-def aborted(outcome: Outcome) -> bool:
-    """Whether a trial was lost to what makes its harness impossible at this endpoint."""
-    label = None if outcome.judged else LABELS.get(outcome.label)
-    return label is not None and label.effect == "config_abort" and label.owner in _OF_THE_CELL
+_VOID = "compares nothing here: "  # how the probe begins its reasons
 
 
 def unsupported(recorded: Recorded, endpoint: str, outcomes: Sequence[Outcome]) -> dict[str, dict[str, Json]]:
@@ -33,7 +27,7 @@ def unsupported(recorded: Recorded, endpoint: str, outcomes: Sequence[Outcome]) 
         if refused.harness in names:
             found.setdefault(refused.harness, _entry(endpoint, refused.harness, refused.reason, refused.label))
     for outcome in outcomes:
-        if aborted(outcome):
+        if not outcome.judged and impossible(outcome.label):
             found.setdefault(outcome.harness, _entry(endpoint, outcome.harness, outcome.message, outcome.label))
     for outcome in outcomes:
         if outcome.harness in found:
@@ -50,11 +44,11 @@ def _entry(endpoint: str, harness: str, reason: str, label: str) -> dict[str, Js
     return {**told_of, "endpoint": endpoint, "run": 0, "judged": 0}
 
 
-def impossible(recorded: Recorded) -> list[dict[str, Json]]:
+def nowhere(recorded: Recorded) -> list[dict[str, Json]]:
     """The harnesses of the family that cannot exist anywhere, in the shape of the others."""
-    nowhere = {"label": "", "owner": None, "endpoint": None, "run": 0, "judged": 0}
+    rest = {"label": "", "owner": None, "endpoint": None, "run": 0, "judged": 0}
     return [
-        {"harness": entry["harness"], "reason": entry.get("reason") or "no reason was recorded", **nowhere}
+        {"harness": entry["harness"], "reason": entry.get("reason") or "no reason was recorded", **rest}
         for entry in recorded.study.get("unsupported") or ()
     ]
 
@@ -78,4 +72,5 @@ def void_axes(recorded: Recorded, endpoint: str) -> Mapping[str, str]:
 
 
 def _void(one: Void) -> str:
-    return f"{NOT_COMPARED}: {redact(one.reason) or 'the probe found no difference'}"
+    reason = redact(one.reason).rpartition(_VOID)[2]
+    return f"{NOT_COMPARED}: {reason or 'the probe found no difference'}"

@@ -20,7 +20,7 @@ PROBE = {
         {"check": "usage is present", "status": "yes", "detail": "in the last frame", "label": ""},
         {"check": "history reaches the prompt", "status": "no", "detail": "812 and 812", "label": "serving.x"},
     ],
-    "void": [{"axis": "planning", "reason": "the server ignores it"}],
+    "void": [{"axis": "planning", "reason": "the planning axis compares nothing here: the server ignores it"}],
     "unsupported": [{"harness": "random-02", "reason": "400: anyOf", "label": "harness.schema_rejected"}],
 }
 
@@ -250,8 +250,8 @@ def test_worst_is_never_above_the_mean(tmp_path: Path) -> None:
         ("study.json", '{"tasks": 3}', "tasks: "),
         ("study.json", '{"endpoints": ["a"], "harnesses": [{"name": 1}]}', "endpoints.0: "),
         ("study.json", '{"endpoints": [{"name": "a"}], "planned": "many"}', "planned: "),
-        ("probe.json", "{", "is not JSON"),
-        ("probe.json", '{"endpoints": {"a": {"checks": 1}}}', "endpoints.a.checks: "),
+        ("probe.json", "{", "is damaged"),
+        ("probe.json", '{"endpoints": {"a": {"checks": 1}}}', "is damaged"),
     ],
 )
 def test_a_damaged_file_is_one_line_that_names_it(tmp_path: Path, name: str, content: str, told: str) -> None:

@@ -157,7 +157,8 @@ def _evil_row(row: dict[str, Any]) -> None:
 
 def test_foreign_words_in_labels_and_in_the_probe_are_text(tmp_path: Path) -> None:
     probe = {
-        "checks": [{"check": EVIL, "status": EVIL, "detail": EVIL, "label": EVIL}],
+        "model": "m",
+        "checks": [{"check": EVIL, "status": "no", "detail": EVIL, "label": EVIL}],
         "void": [{"axis": "planning", "reason": EVIL}, {"axis": EVIL, "reason": EVIL}],
         "unsupported": [{"harness": "random-01", "reason": EVIL, "label": EVIL}],
     }
