@@ -64,6 +64,11 @@ class ScriptedServer:
         async with asyncio.timeout(10):
             await self._abandoned.wait()
 
+    def answer_to(self, received: Received) -> Answer:
+        """The next answer, whatever was asked."""
+        del received
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
         self._abandoned.clear()
@@ -83,7 +88,7 @@ class ScriptedServer:
         headers = {name.lower(): value.strip() for name, value in (line.split(":", 1) for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         self.received.append(Received(start.split()[1], headers, json.loads(body or b"{}")))
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        answer = self.answer_to(self.received[-1])
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
         try:
