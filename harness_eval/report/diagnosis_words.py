@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 
 from harness_eval.report.wording import UNKNOWN, count, one_line, percent
 from harness_eval.types import Json
@@ -136,12 +137,15 @@ def unsupported_phrase(section: Section, data: Section) -> str:
 
 
 def unsupported_groups(section: Section) -> list[tuple[str, str, list[str]]]:
-    """Reason, label and harnesses of what cannot run here, the reason of most harnesses first."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    """Reason, label and harnesses of what cannot run here, the reason of most harnesses first.
+
+    Reasons that differ in numbers alone, such as the size of what was sent, are one.
+    """
+    groups: dict[tuple[str, str], tuple[str, str, list[str]]] = {}
     for entry in section["unsupported"]:
-        groups.setdefault((entry["reason"] or UNKNOWN, entry["label"]), []).append(entry["harness"])
-    ordered: Sequence[tuple[tuple[str, str], list[str]]] = sorted(groups.items(), key=lambda item: -len(item[1]))
-    return [(reason, label, names) for (reason, label), names in ordered]
+        alike = (entry["label"], re.sub(r"\d+", "#", entry["reason"]))
+        groups.setdefault(alike, (entry["reason"], entry["label"], []))[2].append(entry["harness"])
+    return sorted(groups.values(), key=lambda group: -len(group[2]))
 
 
 def left_out(section: Section) -> str:

@@ -180,7 +180,8 @@ def share_phrase(one: Section) -> str:
     """An axis's share of the variance, with the test of all its levels at once, or why there is none."""
     if one["share"] is None:
         return _why_unknown(one["reason"])
-    return f"{percent(one['share'])} (joint p {p_value(one['p_adjusted'])})"
+    joint = "" if one["p_adjusted"] is None else f" (joint p {p_value(one['p_adjusted'])})"
+    return percent(one["share"]) + joint
 
 
 def void_axes(section: Section) -> list[tuple[str, str]]:

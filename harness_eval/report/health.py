@@ -18,8 +18,9 @@ _USAGE_MISSING = "ok.usage_missing"
 def health(spent: Spent, outcomes: Iterable[Outcome], probe: Probe | None) -> dict[str, Json]:
     """Over all attempts, those of lost trials too; shares are 0..1, and None without anything to divide by.
 
-    `requests` are turns and failed requests together; `oddities` and `usage_missing` count turns; `lost` counts trials
-    that ended without a verdict through the endpoint; `probe` is None where none was made.
+    `requests` are turns and failed requests together, those for summaries not counted; `oddities` and `usage_missing`
+    count turns; `lost` counts trials that ended without a verdict through the endpoint; `probe` is None where none was
+    made.
     """
     failed = spent.retried.total()
     requests = spent.steps + failed

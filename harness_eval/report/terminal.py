@@ -75,9 +75,9 @@ def _why(section: Mapping[str, Json]) -> list[str]:
             "  joint p: all levels of an axis at once, which asks more of the same harnesses; Holm p: one level"
         )
     for row in known[:_LEVELS_SHOWN]:
-        p = p_value(row["p_adjusted"])
+        p = "" if row["p_adjusted"] is None else f"  Holm p {p_value(row['p_adjusted'])}"
         exposure = findings.exposure_phrase(row)
-        lines.append(f"  {findings.level_name(row):<38}{findings.effect_phrase(row)}  Holm p {p}  exposed {exposure}")
+        lines.append(f"  {findings.level_name(row):<38}{findings.effect_phrase(row)}{p}  exposed {exposure}")
     lines += [f"  {one_line(axis)}: {one_line(reason)}" for axis, reason in findings.void_axes(section)]
     silent = sum(row["reason"] == NEVER_ACTED for row in section["axes"])
     rest = max(0, len(known) - _LEVELS_SHOWN)

@@ -105,6 +105,17 @@ def test_what_cannot_run_is_counted_and_explained(run: Forms) -> None:
         assert f"{run[0]['trials']['unsupported']} of harnesses that cannot run here" in plain
 
 
+def test_reasons_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> None:
+    refused = [
+        {"harness": f"random-0{number}", "reason": f"400: no ({number}{number} bytes)", "label": ""}
+        for number in (1, 3, 4)
+    ]
+    _, printed_forms = printed(
+        write_run(tmp_path, Plan(tasks=24, harnesses=8, probe={"model": "m", "checks": [], "unsupported": refused}))
+    )
+    assert all(form.count("400: no (11 bytes)") >= 1 and "(44 bytes)" not in form for form in printed_forms[::2])
+
+
 def test_lost_trials_are_told_with_their_label(run: Forms) -> None:
     lost = run[0]["lost_labels"]["endpoint"]["infra.overloaded"]
     assert everywhere(run, f"endpoint {lost} (infra.overloaded {lost})")
