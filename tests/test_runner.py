@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from harness_eval.errors import ConfigError, EndpointDown, EndpointFailure
-from harness_eval.harness import canonical
+from harness_eval.errors import BoundaryFailure, ConfigError, EndpointDown, EndpointFailure, HarnessFailure
+from harness_eval.harness import canonical, make_harness
 from harness_eval.runner import Lane, Runner, Spending
 from harness_eval.trial import Trial
 from harness_eval.types import Limits, Reply, Request, Result, TrialKey, Usage
@@ -109,6 +110,67 @@ async def test_a_dead_endpoint_stops_its_own_lane_at_once(tmp_path: Path) -> Non
     by_endpoint = [result.key.endpoint for result in kept.results]
     assert by_endpoint.count("b") == 3
     assert by_endpoint.count("dead") <= 2
+
+
+def refusing(label: str, kind: type[BoundaryFailure] = HarnessFailure) -> Callable[[Request], Reply | Exception]:
+    """An endpoint that refuses requests with one tool alone."""
+
+    def script(request: Request) -> Reply | Exception:
+        if len(request.tools) != 1:
+            return solve(request)
+        error = kind("400 no such thing")
+        error.label = label
+        return error
+
+    return script
+
+
+def of_two_harnesses(folder: Path, number: int) -> list[Trial]:
+    other = make_harness({"name": "other", "toolset": "shell-only"}, "other")
+    mixed = []
+    for trial in trials(folder, number):
+        mixed += [trial, replace(trial, key=replace(trial.key, harness="other"), harness=other)]
+    return mixed
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [("harness.schema_rejected", HarnessFailure), ("serving.crash_on_schema", EndpointFailure)],
+)
+async def test_a_harness_that_its_endpoint_refuses_is_not_started_there_again(
+    tmp_path: Path, label: str, kind: type[BoundaryFailure]
+) -> None:
+    kept = Kept()
+    lane = Lane(Scripted(refusing(label, kind)), of_two_harnesses(tmp_path, 5), concurrency=1)
+    outcome = await Runner(Breaking(), kept).run([lane])
+    assert [result.key.harness for result in kept.results].count("canonical") == 5
+    (lost,) = [result for result in kept.results if result.key.harness == "other"]
+    assert (lost.extra["attempt"], outcome.down) == (1, {})
+    assert {cell: failure.label for cell, failure in outcome.unsupported.items()} == {("other", "scripted"): label}
+
+
+async def test_trials_of_a_refused_harness_that_are_under_way_end_as_they_do(tmp_path: Path) -> None:
+    kept = Kept()
+    refused = [t for t in of_two_harnesses(tmp_path, 6) if t.key.harness == "other"]
+    endpoint = Scripted(refusing("harness.schema_rejected"), together=2)
+    await Runner(Breaking(), kept).run([Lane(endpoint, refused, concurrency=2)])
+    assert len(kept.results) == 2
+
+
+async def test_a_harness_that_one_endpoint_refuses_goes_on_at_another(tmp_path: Path) -> None:
+    kept = Kept()
+    mixed = [t for t in of_two_harnesses(tmp_path, 3) if t.key.harness == "other"]
+    elsewhere = [replace(t, key=replace(t.key, endpoint="kind")) for t in mixed]
+    lanes = [Lane(Scripted(refusing("harness.schema_rejected")), mixed, 1), Lane(Scripted(name="kind"), elsewhere, 1)]
+    await Runner(Breaking(), kept).run(lanes)
+    assert sorted(result.key.endpoint for result in kept.results) == ["kind"] * 3 + ["scripted"]
+
+
+async def test_a_loss_that_may_pass_stops_no_harness(tmp_path: Path) -> None:
+    kept = Kept()
+    script = refusing("infra.overloaded", EndpointFailure)
+    outcome = await Runner(Breaking(), kept, retries=0).run([Lane(Scripted(script), of_two_harnesses(tmp_path, 3), 1)])
+    assert (len(kept.results), outcome.unsupported) == (6, {})
 
 
 async def test_a_spent_budget_starts_no_further_trial(tmp_path: Path) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
-from harness_eval import study
+from harness_eval import probing, store, study
+from harness_eval.endpoints.probe import Check
 from harness_eval.errors import ConfigError
 from harness_eval.planning import record, resolve
+from harness_eval.probing import Probe, recorded
 from harness_eval.study_file import DEMO, load_study
+from harness_eval.task import Proof, Task
+from harness_eval.types import Result
 from tests.doubles import make_task
 
 REAL = {"name": "kimi", "base_url": "http://127.0.0.1:9/v1", "model": "kimi-k3"}
@@ -183,3 +189,137 @@ def test_a_run_is_incomplete_when_too_much_was_lost_or_nothing_judged(tmp_path: 
 
 def test_a_study_without_a_name_has_that_of_its_file(write: object) -> None:
     assert load_study(write(name=None)).name == "study"
+
+
+class Seen:
+    """Who watches a run and remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.probes: list[tuple[str, Probe]] = []
+        self.planned = 0
+        self.results: list[Result] = []
+
+    def proven(self, task: Task, proof: Proof) -> None:
+        del task, proof
+
+    def probed(self, endpoint: str, probe: Probe, harnesses: int) -> None:
+        del harnesses
+        self.probes.append((endpoint, probe))
+
+    def begin(self, planned: int, judged: int, solved: int) -> None:
+        del judged, solved
+        self.planned = planned
+
+    def ended(self, result: Result) -> None:
+        self.results.append(result)
+
+    @property
+    def harnesses(self) -> set[str]:
+        return {result.key.harness for result in self.results}
+
+
+@pytest.fixture
+def two(write: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    """A study of the canonical harness and one that drops reasoning; the endpoint has the faults that are named."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "dropping.yaml").write_text("thinking: drop")
+
+    def _two(*faults: str, **keys: object) -> study.Study:
+        reference = {"faults": dict.fromkeys(faults, 1.0)}
+        given = {"tasks": {"suite": "./suite", "limit": 2}, "harnesses": ["./dropping.yaml"], **keys}
+        return resolve(load_study(write(reference=reference, **given)))
+
+    return _two
+
+
+def run(resolved: study.Study, folder: Path, again: bool = False) -> tuple[study.Ended, Seen]:
+    seen = Seen()
+    return anyio.run(study.run, resolved, folder, seen, True, again), seen
+
+
+def test_a_harness_that_the_probe_finds_refused_is_never_started(two: object, tmp_path: Path) -> None:
+    ended, seen = run(two("reasoning-required"), tmp_path / "run")
+    assert seen.harnesses == {"canonical"}
+    assert (ended.planned, ended.judged, seen.planned) == (2, 2, 2)
+    assert (ended.problems, ended.lost, ended.exit_code) == ([], {}, 0)
+    (refused,) = ended.unsupported["reference"]
+    assert (refused.harness, refused.label) == ("dropping", "harness.reasoning_dropped")
+    record = json.loads((tmp_path / "run" / "probe.json").read_text())["endpoints"]["reference"]
+    assert record.keys() >= {"model", "checks", "void", "unsupported"}
+    assert record["unsupported"][0].keys() == {"harness", "reason", "label"}
+    assert record["checks"][0].keys() == {"check", "status", "detail", "label"}
+
+
+def test_without_a_probe_the_first_lost_trial_shows_it(two: object, tmp_path: Path) -> None:
+    ended, seen = run(two("reasoning-required", probe=False, concurrency=1), tmp_path / "run")
+    lost = [result for result in seen.results if result.failure is not None]
+    assert [result.key.harness for result in lost] == ["dropping"]
+    assert (seen.probes, (tmp_path / "run" / "probe.json").exists()) == ([], False)
+    assert (ended.planned, ended.judged, ended.lost, ended.problems) == (2, 2, {}, [])
+    assert [each.label for each in ended.unsupported["reference"]] == ["harness.reasoning_dropped"]
+
+
+def test_what_cannot_run_is_not_tried_again_when_a_run_is_resumed(two: object, tmp_path: Path) -> None:
+    run(two("reasoning-required", probe=False, concurrency=1), tmp_path / "run")
+    ended, seen = run(two("reasoning-required", probe=False), tmp_path / "run")
+    assert (seen.results, ended.exit_code) == ([], 0)
+    assert [each.harness for each in ended.unsupported["reference"]] == ["dropping"]
+
+
+def test_a_resumed_run_uses_the_recorded_probe(two: object, tmp_path: Path) -> None:
+    resolved = two("reasoning-required", tasks={"suite": "./suite"})
+    run(resolved, tmp_path / "run")
+    lines = (tmp_path / "run" / "results.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "run" / "results.jsonl").write_text(lines[0])
+    _, seen = run(resolved, tmp_path / "run")
+    assert (seen.probes, len(seen.results), seen.harnesses) == ([], 2, {"canonical"})
+
+
+def test_a_probe_that_is_asked_for_again_gives_the_refused_another_chance(two: object, tmp_path: Path) -> None:
+    resolved = two("reasoning-required", probe=False, concurrency=1)
+    run(resolved, tmp_path / "run")
+    mended = replace(resolved, served=replace(resolved.served, faults={}))  # the server behind it has changed
+    mended = replace(mended, config=mended.config.model_copy(update={"probe": True}))
+    ended, seen = run(mended, tmp_path / "run", again=True)
+    assert len(seen.probes) == 1
+    assert (seen.harnesses, ended.judged, ended.planned) == ({"dropping"}, 4, 4)
+    assert ended.unsupported["reference"] == ()
+
+
+def test_a_probe_from_which_nothing_was_learned_is_made_again(two: object, tmp_path: Path) -> None:
+    resolved = two()
+    with store.open_run(tmp_path / "run", record(resolved)):
+        probing.write(tmp_path / "run", {"reference": Probe("m", (Check("usage", "unknown", "busy"),))})
+    _, seen = run(resolved, tmp_path / "run")
+    assert [endpoint for endpoint, _ in seen.probes] == ["reference"]
+    assert seen.probes[0][1].settled
+
+
+def test_a_probe_that_fails_does_not_fail_the_run(two: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> Probe:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(recorded, "probe", broken)
+    ended, seen = run(two(), tmp_path / "run")
+    assert (ended.judged, ended.exit_code) == (4, 0)
+    assert [check.status for check in seen.probes[0][1].checks] == ["unknown"]
+
+
+def test_a_probe_counts_towards_the_budget(two: object, tmp_path: Path) -> None:
+    ended, seen = run(two(budgets={"tokens": 50}), tmp_path / "run")
+    assert (len(seen.probes), seen.results) == (1, [])
+    assert ended.problems == ["the budget of 50 tokens is used up"]
+
+
+def test_an_endpoint_that_is_down_when_it_is_probed_gets_no_trial(two: object, tmp_path: Path) -> None:
+    ended, seen = run(two("quota-exhausted"), tmp_path / "run")
+    assert (seen.results, seen.probes, ended.exit_code) == ([], [], 3)
+    assert ended.problems[0].startswith("endpoint reference is down: ")
+    assert not (tmp_path / "run" / "probe.json").exists()
+
+
+def test_a_finished_run_is_not_probed_again(two: object, tmp_path: Path) -> None:
+    run(two(), tmp_path / "run")
+    (tmp_path / "run" / "probe.json").unlink()
+    _, seen = run(two(), tmp_path / "run")
+    assert seen.probes == []
