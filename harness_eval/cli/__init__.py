@@ -21,9 +21,11 @@ from harness_eval.errors import ConfigError
 
 COMMANDS = {
     "run": "Run a matrix of tasks and harnesses; without a study, the demo on the embedded reference endpoint.",
+    "probe": "Ask an endpoint a few things before trials are paid for: what it can do, and which harnesses it refuses.",
     "plan": "Print the matrix of a study, its size and price; nothing is called.",
     "report": "Write report.md, report.html and report.json again from a run's recorded results.",
     "show": "List the trials of a run, or show one trial step by step.",
+    "replay": "Check a recorded run against today's code, or run it again on its recorded replies; nothing is asked.",
     "axes": "List all axes and their levels.",
     "harness": "List, show and compare harnesses.",
     "tasks": "List tasks, and check that they can judge.",

@@ -16,6 +16,7 @@ from rich.text import Text
 from harness_eval import recording, store
 from harness_eval.cli.output import JsonFlag, out, print_json, print_table
 from harness_eval.diagnosis.labels import LABELS
+from harness_eval.diagnosis.trial import PLAIN
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.report.wording import count, one_line
 from harness_eval.store import Row
@@ -31,7 +32,6 @@ _VISIBLE: Mapping[int, str] = (
     | {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
     | {code: f"\\u{code:04x}" for code in (*_DIRECTIONS, *range(0xD800, 0xE000))}
 )
-_PLAIN = ("ok.tool_call", "ok.final_answer", "ok.tool_result")
 _NO_OUTCOME = {"owner": "harness", "message": "neither a verdict nor a failure was recorded"}
 _MESSAGE_LENGTH = 60
 _Trial = Annotated[
@@ -70,18 +70,25 @@ def find_trial(rows: Sequence[Row], given: str) -> Row:
         ConfigError: none or several are meant.
     """
     for same in (str.__eq__, str.startswith):
-        found = [row for row in rows if _is_meant(trial_name(row).split("/"), given.strip("/").split("/"), same)]
+        found = [row for row in rows if is_meant(row, given, same)]
         if len(found) == 1:
             return found[0]
         if found:
             shown = ", ".join(one_line(trial_name(row)) for row in found[:5])
             raise ConfigError(f"{len(found)} trials begin with {given!r}: {shown}{', ...' if found[5:] else ''}")
+    raise unknown_trial(rows, given)
+
+
+def unknown_trial(rows: Iterable[Row], given: str) -> ConfigError:
+    """What to say where no trial is meant."""
     likely = {one_line(name) for row in rows for name in (trial_name(row), f"{row['task']}/{row['harness']}")}
     hint = nearest(given, likely).partition(" choices:")[0]
-    raise ConfigError(f"no trial {given!r} in this run; {hint or 'without a trial all are listed'}".rstrip("; "))
+    return ConfigError(f"no trial {given!r} in this run; {hint or 'without a trial all are listed'}".rstrip("; "))
 
 
-def _is_meant(parts: list[str], wanted: list[str], same: Callable[[str, str], bool]) -> bool:
+def is_meant(row: Row, given: str, same: Callable[[str, str], bool]) -> bool:
+    """Whether a trial's names are the same as the given ones, as far as those go."""
+    parts, wanted = trial_name(row).split("/"), given.strip("/").split("/")
     if len(wanted) == 3 and wanted[2].isdigit():  # the endpoint is left out
         parts = [*parts[:2], parts[-1]]
     return len(wanted) <= len(parts) and all(same(part, want) for part, want in zip(parts, wanted, strict=False))
@@ -167,7 +174,7 @@ def _with_owners(labels: Iterable[str]) -> str:
     for name, number in Counter(labels).items():
         known, times = LABELS.get(name), f" x {number}" if number > 1 else ""
         effect = f" ({known.owner}, {known.effect.replace('_', ' ')})" if known else ""
-        told += [f"{name}{times}{effect}"] if name not in _PLAIN else []
+        told += [f"{name}{times}{effect}"] if name not in PLAIN else []
     return ", ".join(told)
 
 
