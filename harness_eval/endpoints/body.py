@@ -27,7 +27,7 @@ def request_body(request: Request, config: EndpointConfig, reasoning_key: str) -
         body |= {"max_tokens": limit} if limit else {}
     else:
         body["messages"] = [_message(message, profile, reasoning_key) for message in request.messages]
-        body |= {"max_completion_tokens": limit} if limit else {}
+        body |= {profile.limit_key: limit} if limit else {}
         if request.tools:
             body["tools"] = [_tool(tool, profile) for tool in request.tools]
             body |= {} if request.parallel else {"parallel_tool_calls": False}
@@ -42,6 +42,8 @@ def _message(message: Message, profile: Profile, reasoning_key: str) -> Message:
     if profile.fill_content and message.get("role") == "assistant" and message.get("content") is None:
         changed["content"] = ""
     thinking = message.get("reasoning_content")
+    if thinking == "" and profile.blank_reasoning:
+        thinking = changed["reasoning_content"] = profile.blank_reasoning
     if thinking is None or reasoning_key == "reasoning_content":
         return {**message, **changed} if changed else message
     if reasoning_key == INLINE:
@@ -49,8 +51,7 @@ def _message(message: Message, profile: Profile, reasoning_key: str) -> Message:
     else:
         parts = [{"type": "reasoning.text", "text": thinking}]
         changed[reasoning_key] = parts if reasoning_key == "reasoning_details" else thinking
-    kept = {key: value for key, value in message.items() if key != "reasoning_content"}
-    return {**kept, **changed}
+    return {key: value for key, value in {**message, **changed}.items() if key != "reasoning_content"}
 
 
 def _tool(tool: dict[str, Json], profile: Profile) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.profiles import SAMPLING, Price, Profile, find_profile
-from harness_eval.errors import ConfigError, redact
+from harness_eval.errors import ConfigError, nearest, redact
 from harness_eval.types import Json, Usage
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
@@ -143,11 +143,25 @@ def _check_options(config: EndpointConfig, profile: Profile) -> None:
         raise ConfigError(f"{where}: reasoning_effort must be one of {', '.join(profile.efforts)}")
     if config.thinking is not None and not (profile.thinking_on if config.thinking else profile.thinking_off):
         raise ConfigError(f"{where}: no thinking switch is known; use extra_body")
-    if profile.one_switch and config.thinking is not None and config.reasoning_effort:
+    effort = config.reasoning_effort or config.extra_body.get("reasoning_effort")
+    switched = config.thinking is not None or "thinking" in config.extra_body
+    if effort and ((profile.one_switch and switched) or config.thinking is False):
         raise ConfigError(f"{where}: give either thinking or reasoning_effort, not both")
+    _check_extra(config, profile, where)
+
+
+def _check_extra(config: EndpointConfig, profile: Profile, where: str) -> None:
+    """Whatever the server would refuse, or ignore without a word, is refused here."""
     refused = set(_OWN_FIELDS) | (set(SAMPLING) if profile.fixed_sampling else set())
     if taken := sorted(refused & set(config.extra_body)):
         raise ConfigError(f"{where}: extra_body must not set {', '.join(taken)}")
+    for name in config.extra_body if profile.fields else ():
+        if name not in profile.fields:
+            raise ConfigError(f"{where}: the server does not know extra_body.{name}; {nearest(name, profile.fields)}")
+    for name, allowed in (("reasoning_effort", profile.efforts), ("tool_choice", profile.tool_choices)):
+        value = config.extra_body.get(name)
+        if value is not None and allowed and value not in allowed:
+            raise ConfigError(f"{where}: extra_body.{name} must be one of {', '.join(allowed)}")
 
 
 def credentials(config: EndpointConfig) -> tuple[str | None, dict[str, str]]:

@@ -19,7 +19,10 @@ from harness_eval.types import Json, Reply, Request
 if TYPE_CHECKING:
     import openai
 
-_PASSED_BY = ("model", "messages", "tools", "stop", "seed", "parallel_tool_calls", "max_completion_tokens")
+_PASSED_BY = frozenset(
+    ("model", "messages", "tools", "stop", "seed", "parallel_tool_calls", "max_completion_tokens", "max_tokens")
+)
+_WITHOUT_EXTRA_BODY = ("bedrock/",)  # providers for which what litellm does not know must stand beside what it does
 _OPEN: set[LiteLLMEndpoint] = set()
 
 
@@ -91,7 +94,11 @@ class LiteLLMEndpoint(ServedEndpoint):
     def _arguments(self, request: Request) -> dict[str, Json]:
         """What litellm's completion function takes; fields that it does not know travel in `extra_body`."""
         body = request_body(request, self.config, self._reasoning_key)
-        known = {key: value for key, value in body.items() if key in _PASSED_BY}
+        supported = _litellm().get_supported_openai_params(model=self.model) or ("seed",)
+        known = {key: value for key, value in body.items() if key in _PASSED_BY or key in supported}
+        rest = {key: value for key, value in body.items() if key not in known}
+        if "seed" not in supported:
+            known.pop("seed", None)
         own = {
             "stream": self.config.stream,
             "stream_options": {"include_usage": True} if self.config.stream else None,
@@ -100,10 +107,8 @@ class LiteLLMEndpoint(ServedEndpoint):
             "api_key": self._key,
             "api_base": self.config.base_url or None,
             "extra_headers": self._headers or None,
-            "extra_body": {key: value for key, value in body.items() if key not in known} or None,
+            **(rest if self.model.startswith(_WITHOUT_EXTRA_BODY) else {"extra_body": rest or None}),
         }
-        if "seed" not in (_litellm().get_supported_openai_params(model=self.model) or ("seed",)):
-            known.pop("seed", None)
         return known | {key: value for key, value in own.items() if value is not None}
 
 

@@ -34,7 +34,8 @@ class OpenAIEndpoint(ServedEndpoint):
         """One reply, after the retries that the endpoint's policy allows; errors as `Endpoint.complete` says."""
         body = request_body(request, self.config, self._reasoning_key)
         if self.config.stream:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
+            usage = {"stream_options": {"include_usage": True}} if self.config.quirks.stream_usage else {}
+            body = {**body, "stream": True, **usage}
         return await self._reply(lambda: self._exchange(_PATHS[request.wire], body))
 
     async def close(self) -> None:
@@ -126,7 +127,7 @@ class OpenAIEndpoint(ServedEndpoint):
         connected = not any(isinstance(cause, absent) for cause in all_causes)
         if not (connected or self._reached):
             return Transient(f"{self.name}: nothing answers at {self.config.base_url}", "infra.gateway", absent=True)
-        label = "infra.deadline" if connected and any(map(timed_out, all_causes)) else "infra.gateway"
+        label = "infra.deadline" if connected and timed_out(all_causes[-1]) else "infra.gateway"
         return Transient(f"{self.name}: no answer: {type(all_causes[-1]).__name__}", label)
 
     def _opened(self) -> openai.AsyncOpenAI:

@@ -35,6 +35,7 @@ async def connect(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Connect]:
         await server.start()
         settings = {"name": "lite", "kind": "litellm", "model": "openai/m", "base_url": server.url, "retries": 1}
         settings |= {"api_key_env": "FAKE_KEY", "backoff_seconds": 0.001, **options}
+        settings["base_url"] = settings["base_url"] or f"http://127.0.0.1:{server.port}"
         endpoint = open_endpoint(EndpointConfig.model_validate(settings))
         assert isinstance(endpoint, LiteLLMEndpoint)
         opened.append((endpoint, server))
@@ -146,3 +147,37 @@ async def test_nothing_listening_takes_the_endpoint_down(connect: Connect) -> No
     await server.stop()
     with pytest.raises(EndpointDown, match=f"nothing answers at {server.url}"):
         await endpoint.complete(ASK)
+
+
+async def test_k3_on_bedrock_gets_its_switch_and_its_limit_and_no_sampling(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(variable, "fake")
+    monkeypatch.setenv("AWS_REGION_NAME", "us-east-1")
+    content = [
+        {"reasoningContent": {"reasoningText": {"text": "Look."}}},
+        {"text": "I look."},
+        {"toolUse": {"toolUseId": "bash_0", "name": "bash", "input": {"command": "ls"}}},
+    ]
+    usage = {"inputTokens": 9, "outputTokens": 4, "totalTokens": 13, "cacheReadInputTokens": 3}
+    said = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "tool_use", "usage": usage}
+    endpoint, server = await connect(
+        whole({**said, "metrics": {"latencyMs": 1}}),
+        model="bedrock/moonshotai.kimi-k3",
+        profile="kimi-k3-bedrock",
+        api_key_env=None,
+        base_url=None,
+        stream=False,
+        thinking=True,
+        max_tokens=50,
+        extra_body={"note": 1},
+    )
+    reply = await endpoint.complete(ASK)
+    assert (reply.text, reply.thinking, reply.finish_reason) == ("I look.", "Look.", "tool_calls")
+    assert reply.calls == (RawCall("bash_0", "bash", '{"command": "ls"}'),)
+    assert (reply.usage.completion, reply.usage.cached) == (4, 3)
+    sent = server.received[0]
+    assert sent.path == "/model/moonshotai.kimi-k3/converse"
+    assert sent.body["inferenceConfig"] == {"maxTokens": 50}
+    assert sent.body["additionalModelRequestFields"] == {"thinking": {"type": "enabled"}, "note": 1}
