@@ -120,7 +120,7 @@ def _show_one(folder: Path, row: Row, as_json: bool) -> None:
     recovered = _recovered(folder, key) if trajectory else None
     if as_json:
         record = recording.as_record(trajectory) if trajectory else None
-        after = recording.as_record(recovered) if recovered else None
+        after = recording.as_record(recovered[0]) if recovered else None
         print_json({**row, "trajectory": record, "recovered_trajectory": after})
         return
     console = out()
@@ -128,8 +128,8 @@ def _show_one(folder: Path, row: Row, as_json: bool) -> None:
         console.print(part)
 
 
-def _recovered(folder: Path, key: TrialKey) -> Trajectory | None:
-    """What followed when a leaked call was taken for a call; None where nothing did.
+def _recovered(folder: Path, key: TrialKey) -> tuple[Trajectory, str] | None:
+    """What followed when a leaked call was taken for a call, and why it has no score; None where nothing followed.
 
     Raises:
         ConfigError: what was recorded of it is damaged.
@@ -139,7 +139,8 @@ def _recovered(folder: Path, key: TrialKey) -> Trajectory | None:
     if not isinstance(record, Mapping) or "events" not in record:
         return None
     try:
-        return recording.from_record({"system": "", "prompt": "", "stop": None, **record})
+        followed = recording.from_record({"system": "", "prompt": "", "stop": None, **record})
+        return followed, str(record.get("failure") or "")
     except ValueError as error:
         raise ConfigError(f"{path}: the recovered reading is damaged: {error}") from None
 
@@ -178,13 +179,14 @@ def _with_owners(labels: Iterable[str]) -> str:
     return ", ".join(told)
 
 
-def _continuation(row: Row, recovered: Trajectory | None) -> Iterator[RenderableType]:
+def _continuation(row: Row, recovered: tuple[Trajectory, str] | None) -> Iterator[RenderableType]:
     """What followed the strict end when the leaked call was taken for a call."""
     verdict = row.get("recovered")
     if recovered is not None:
         yield _rule("RECOVERED READING: what followed when the leaked call was taken for a call; it is not scored")
-        yield from _events(recovered.events)
-        yield _text(f"stopped: {recovered.stop or 'unknown'}")
+        followed, failure = recovered
+        yield from _events(followed.events)
+        yield _text(f"without a score: {failure}" if failure else f"stopped: {followed.stop or 'unknown'}")
     if isinstance(verdict, Mapping):
         yield _text(f"recovered score {verdict.get('score')}; the strict score stands", "bold")
 

@@ -6,11 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from harness_eval.diagnosis.labels import LABELS, Label
+from harness_eval.diagnosis.trial import PLAIN
 from harness_eval.report.counts import UNLABELLED
 from harness_eval.report.recorded import Outcome
 from harness_eval.types import Json
-
-PLAIN = frozenset({"ok.tool_call", "ok.final_answer", "ok.tool_result"})
 
 _ORDER = ("config_abort", "model_failure", "excluded", "reported_separately", "model_feedback", "tolerated")
 _OF_THE_MODEL = ("model_failure", "model_feedback")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from harness_eval.diagnosis.trial import PLAIN
 from harness_eval.errors import redact
 from harness_eval.probing import Probe
 from harness_eval.report.counts import UNLABELLED
-from harness_eval.report.diagnosed import PLAIN, known
+from harness_eval.report.diagnosed import known
 from harness_eval.report.recorded import Outcome, Spent
 from harness_eval.types import Json
 

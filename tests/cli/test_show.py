@@ -192,6 +192,17 @@ def test_the_recovered_reading_follows_the_strict_end_under_its_own_heading(harn
     assert shown["recovered_trajectory"]["events"][0]["action"]["text"] == "Now it is a call."
 
 
+def test_a_recovered_reading_that_failed_says_why_it_has_no_score(harness_eval: Run, tmp_path: Path) -> None:
+    folder = one_trial(tmp_path / "run", LEAKED)
+    record = recording.as_record(RECOVERED)
+    kept = {"score": None, "failure": "gone", "stop": None, "events": record["events"]}
+    replace_extra(folder, LEAKED, {"recovered": kept})
+    said = harness_eval("show", folder, "t/h").out
+    assert "Now it is a call." in said
+    assert "without a score: gone" in said
+    assert "recovered score" not in said
+
+
 def test_what_steers_a_terminal_is_made_visible_wherever_it_stands(harness_eval: Run, tmp_path: Path) -> None:
     evil = "a\x9b31m b\u202ec d\ud800e \x1b[2J"
     step = Step(Action(evil, evil, (ToolCall("1", evil, {evil: evil}),)), (Observation(evil, 9),), finish_reason=evil)
