@@ -167,7 +167,7 @@ class ArgsDoubleEncoded(Fault):
 
 
 class UnknownToolFiltered(Fault):
-    """Calls of tools that were not offered vanish, and nobody is told."""
+    """Calls of tools that were not offered vanish, with the text beside them where no call is left."""
 
     shows: ClassVar = ("serving.unknown_tool_filtered",)
 
@@ -175,8 +175,9 @@ class UnknownToolFiltered(Fault):
         """Only the calls of offered tools."""
         offered = {function.get("name") for function in asked.functions}
         kept = tuple(call for call in reply.calls if call.name in offered)
-        reason = reply.finish_reason if kept or not reply.calls else "stop"
-        return replace(reply, calls=kept, finish_reason=reason)
+        if kept or not reply.calls:
+            return replace(reply, calls=kept)
+        return replace(reply, text="", calls=(), finish_reason="stop")
 
 
 class ToolChoiceIgnored(Fault):

@@ -75,7 +75,7 @@ class QuotaExhausted(Fault):
 class ServerError(_Transient):
     """500 with an error object."""
 
-    shows: ClassVar = ("infra.overloaded", "infra.gateway")
+    shows: ClassVar = ("infra.overloaded",)
 
     def refuses(self, asked: Asked) -> Answer:
         """That error."""
@@ -206,7 +206,7 @@ class ConnectionDropped(_Transient):
 class Stall(_Transient):
     """Silence instead of the response, or from the middle of it on; after ten seconds the connection breaks."""
 
-    shows: ClassVar = ("infra.deadline", "infra.stream_truncated", "infra.gateway")
+    shows: ClassVar = ("infra.deadline",)
     usual: ClassVar = 0.05
 
     def sends(self, answer: Answer, asked: Asked) -> Answer:
