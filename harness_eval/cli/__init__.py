@@ -25,6 +25,7 @@ COMMANDS = {
     "plan": "Print the matrix of a study, its size and price; nothing is called.",
     "report": "Write report.md, report.html and report.json again from a run's recorded results.",
     "show": "List the trials of a run, or show one trial step by step.",
+    "diagnose": "Label recorded exchanges: what each turn was, whose it is, and what it does to a score.",
     "replay": "Check a recorded run against today's code, or run it again on its recorded replies; nothing is asked.",
     "axes": "List all axes and their levels.",
     "harness": "List, show and compare harnesses.",

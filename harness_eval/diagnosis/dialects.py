@@ -106,10 +106,18 @@ def _named(name: str, arguments: Mapping[str, Json] | None, span: tuple[int, int
     return [Leak(name, arguments, arguments is not None, *span, dialect)]
 
 
+_BY_MARK = (
+    ("DSML", "dsml"),
+    ("section", "kimi_k2"),
+    ("open", "kimi_k3"),
+    ("TOOL_CALLS]", "mistral"),
+    ("python_tag", "llama"),
+    ("begin", "deepseek"),
+)
+
+
 def _dialect_of(wrapper: str) -> str:
-    marks = (("DSML", "dsml"), ("section", "kimi_k2"), ("open", "kimi_k3"), ("TOOL_CALLS]", "mistral"))
-    marks = (*marks, ("python_tag", "llama"), ("begin", "deepseek"))
-    return next((dialect for mark, dialect in marks if mark in wrapper), "hermes")
+    return next((dialect for mark, dialect in _BY_MARK if mark in wrapper), "hermes")
 
 
 def _read_pairs(scan: Scan, named: re.Match[str], start: int) -> list[Leak]:

@@ -105,7 +105,9 @@ def is_last(text: str, leaks: Collection[Leak]) -> bool:
     """Whether nothing follows the calls that stand in a text, and nothing stands between them."""
     ordered = sorted(leaks, key=lambda leak: leak.start)
     edges = [*(leak.start for leak in ordered[1:]), len(text)]
-    return all(not text[leak.end : edge].strip() for leak, edge in zip(ordered, edges, strict=True))
+    return bool(ordered) and all(
+        not text[leak.end : edge].strip() for leak, edge in zip(ordered, edges, strict=False)
+    )
 
 
 def is_quoted(text: str, leak: Leak) -> bool:

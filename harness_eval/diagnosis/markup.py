@@ -88,7 +88,7 @@ def call_in(value: Mapping[str, Json]) -> Written:
     name = next((inner[key] for key in _NAME_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
     if name is None:
         return "", value
-    given = next((inner[key] for key in _ARGUMENT_KEYS if key in inner), {})
+    given: Json = next((inner[key] for key in _ARGUMENT_KEYS if key in inner), {})
     return name, json_object(given) if isinstance(given, str) else given if isinstance(given, dict) else None
 
 

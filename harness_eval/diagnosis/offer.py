@@ -1,0 +1,159 @@
+"""What a request offered to the model and told it, as far as a recorded body, or a part of one, says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from harness_eval.types import Json
+
+_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The side of the harness in one exchange.
+
+    `names` holds the tools that were offered, None where the body does not say. `schemas` has their parameters as JSON
+    Schema, under "" what holds for any tool; `strict` those whose schema the server promised to enforce. `choice` is
+    the tool choice: "", none, auto, required, or a tool's name. `limit` is the cap on tokens. `whole` says that the
+    body is a whole request, so that what it lacks was not sent.
+    """
+
+    names: frozenset[str] | None = None
+    schemas: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    strict: frozenset[str] = frozenset()
+    choice: str = ""
+    limit: int | None = None
+    withdrawn: bool = False
+    whole: bool = False
+    request: Mapping[str, Json] = field(default_factory=dict)
+
+    def schema(self, name: str) -> Mapping[str, Json] | None:
+        """The parameters of a tool, where they are known."""
+        return self.schemas.get(name, self.schemas.get(""))
+
+    def is_strict(self, name: str) -> bool:
+        """Whether the arguments of a tool were to be enforced."""
+        return name in self.strict or "" in self.strict
+
+    def prompt(self) -> str:
+        """What the harness told the model about its work: system messages, and what it says about its tools."""
+        return "\n".join([*_system(self.request), *_descriptions(self.request)])
+
+    def said_before(self) -> Iterator[str]:
+        """The texts from which the model can have learnt how to write: all but the results of its calls."""
+        yield self.prompt()
+        asked = False
+        for message in messages_of(self.request):
+            role = message.get("role")
+            if role == "assistant" or (role == "user" and not asked):
+                yield text_of(message)
+            asked = asked or role == "user"
+
+
+def offer_in(request: Mapping[str, Json] | None) -> Offer:
+    """What this body offers; nothing is known where there is none."""
+    if request is None:
+        return Offer()
+    schemas, strict = dict(_listed(request)), set(_strict(request))
+    whole = "model" in request and "messages" in request
+    given = "tools" in request or "functions" in request
+    if isinstance(request.get("schema"), Mapping):
+        schemas[""] = request["schema"]
+        strict |= {""} if request.get("strict") else set()
+    known = given or whole or isinstance(request.get("schemas"), Mapping)
+    names = frozenset(_names(request)) | {name for name in schemas if name}
+    return Offer(
+        names=names if known else None,
+        schemas=schemas,
+        strict=frozenset(strict),
+        choice=_choice(request.get("tool_choice")),
+        limit=_limit(request),
+        withdrawn=given and not names,
+        whole=whole,
+        request=request,
+    )
+
+
+def messages_of(request: Mapping[str, Json] | None) -> list[Mapping[str, Json]]:
+    """The messages of a body that can be read as such."""
+    found = request.get("messages") if request else None
+    return [message for message in found if isinstance(message, Mapping)] if isinstance(found, list) else []
+
+
+def text_of(message: Mapping[str, Json]) -> str:
+    """The text of a message, whose content is a string or a list of parts."""
+    return _text(message.get("content"))
+
+
+def _text(content: Json) -> str:
+    if isinstance(content, list):
+        return "\n".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _system(request: Mapping[str, Json]) -> Iterator[str]:
+    yield _text(request.get("system") or request.get("instructions"))
+    for message in messages_of(request):
+        if message.get("role") in ("system", "developer"):
+            yield text_of(message)
+
+
+def _entries(request: Mapping[str, Json]) -> list[Json]:
+    tools = request.get("tools") or request.get("functions")
+    return tools if isinstance(tools, list) else []
+
+
+def _functions(request: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    for entry in _entries(request):
+        if isinstance(entry, Mapping):
+            inner = entry.get("function")
+            yield inner if isinstance(inner, Mapping) else entry
+
+
+def _names(request: Mapping[str, Json]) -> Iterator[str]:
+    yield from (entry for entry in _entries(request) if isinstance(entry, str))
+    yield from (str(function["name"]) for function in _functions(request) if function.get("name"))
+
+
+def _listed(request: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """The schemas of the tools; a bare list of keys stands for parameters that are all required, of any type."""
+    for function in _functions(request):
+        schema = function.get("parameters", function.get("input_schema"))
+        if function.get("name") and isinstance(schema, Mapping):
+            yield str(function["name"]), schema
+    brief = request.get("schemas")
+    for name, keys in brief.items() if isinstance(brief, Mapping) else ():
+        if isinstance(keys, Mapping):
+            yield str(name), keys
+        elif isinstance(keys, list):
+            yield str(name), {"type": "object", "properties": {str(key): {} for key in keys}, "required": keys}
+
+
+def _strict(request: Mapping[str, Json]) -> Iterator[str]:
+    return (str(function.get("name")) for function in _functions(request) if function.get("strict") is True)
+
+
+def _descriptions(request: Mapping[str, Json]) -> Iterator[str]:
+    return (_text(function.get("description")) for function in _functions(request))
+
+
+def _choice(choice: Json) -> str:
+    if isinstance(choice, Mapping):
+        inner = choice.get("function")
+        named = inner.get("name") if isinstance(inner, Mapping) else choice.get("name")
+        choice = named or choice.get("type")
+    return "required" if choice == "any" else choice if isinstance(choice, str) else ""
+
+
+def _limit(request: Mapping[str, Json]) -> int | None:
+    given = [request.get(key) for key in _LIMITS]
+    return min((value for value in given if isinstance(value, int) and value > 0), default=None)
+
+
+def line_at(text: str, position: int, longest: int = 120) -> str:
+    """The line of a text that a position is in, cut to so many characters."""
+    start, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+    return re.sub(r"\s+", " ", text[start : end if end >= 0 else len(text)]).strip()[:longest]
