@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness_eval.endpoints.redaction import cleaner
 from harness_eval.endpoints.refusals import Refusal, accepted, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.stream import BodyReader
-from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessFailure
+from harness_eval.errors import ContextOverflow, EndpointDown, EndpointFailure, HarnessEvalError, HarnessFailure
 from harness_eval.types import RawCall
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "cases"
@@ -207,3 +210,53 @@ def test_what_leaked_into_the_text_is_put_where_it_belongs() -> None:
 def test_streams_recorded_as_cut_off_are_seen_as_cut_off_and_complete_ones_are_not() -> None:
     assert [reader.truncated for reader in readers("NET-07")] == [True, True]
     assert [reader.truncated for name in ("NET-04", "NET-08", "NET-14") for reader in readers(name)] == [False] * 3
+
+
+LINE_ENDS = (b"\n", b"\r\n", b"\r")
+
+
+def outcome(pieces: Iterable[bytes]) -> Any:
+    """What becomes of a body that comes in these pieces: a reply, or the label of a failure."""
+    reader = BodyReader()
+    for piece in pieces:
+        reader.feed(piece)
+    reader.close()
+    counted = (reader.done, reader.streamed, reader.frames, reader.bad_frames, reader.torn_frames, reader.truncated)
+    try:
+        return counted, accepted(reader, "kimi", cleaner(()))
+    except HarnessEvalError as error:
+        return counted, type(error), error.label, str(error)
+
+
+def spelled(response: dict[str, Any], end: bytes) -> bytes:
+    """The body with these line ends; only a stream has lines that may end otherwise."""
+    body = body_of(response)
+    return body.replace(b"\r", b"").replace(b"\n", end) if response["kind"] == "sse" else body
+
+
+@pytest.mark.usefixtures("shared")
+@settings(deadline=None, max_examples=20)
+@given(data=st.data())
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("SBX")])  # these have no responses
+def test_no_recorded_body_means_anything_else_when_it_is_cut_anywhere(name: str, data: st.DataObject) -> None:
+    response = data.draw(st.sampled_from(case(name)["responses"]))
+    body = spelled(response, data.draw(st.sampled_from(LINE_ENDS)))
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(body)), max_size=12)))
+    pieces = [body[start:stop] for start, stop in pairwise([0, *cuts, len(body)])]
+    assert outcome(pieces) == outcome([body])
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", NAMES)
+def test_line_ends_of_a_recorded_stream_mean_nothing(name: str) -> None:
+    for response in case(name)["responses"]:
+        assert len({repr(outcome([spelled(response, end)])) for end in LINE_ENDS}) == 1
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", ["NET-04", "NET-08", "NET-14", "LEAK-05", "RSN-07", "ARGS-16", "FIN-08"])
+def test_a_recorded_stream_cut_in_two_at_every_byte_means_the_same(name: str) -> None:
+    for response in case(name)["responses"]:
+        body = body_of(response)
+        expected = outcome([body])
+        assert all(outcome([body[:at], body[at:]]) == expected for at in range(len(body)))
