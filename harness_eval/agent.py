@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import anyio
 
 from harness_eval.axes.desk import Desk
 from harness_eval.axes.faults import Refusal
-from harness_eval.axes.stopping import Stop
-from harness_eval.axes.tool import Outcome, find_problem, find_tool
+from harness_eval.axes.protocol.native import SURPLUS
+from harness_eval.axes.protocol.text import typed
+from harness_eval.axes.stopping import Stop, silent
+from harness_eval.axes.tool import Outcome, Tool, find_problem, find_tool
+from harness_eval.diagnosis.leaks import recoverable
+from harness_eval.diagnosis.step import OK, label_step, without_leaks
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import BoundaryFailure, ContextOverflow, EndpointFailure, boundary
 from harness_eval.harness import Harness, well_formed
 from harness_eval.sandboxes.base import Sandbox
 from harness_eval.types import (
+    Action,
     Compaction,
     Limits,
     Note,
     Observation,
+    RawCall,
     Reply,
+    Request,
     Step,
     StopReason,
     ToolCall,
@@ -30,36 +40,17 @@ from harness_eval.types import (
     estimate_tokens,
 )
 
+Recovery: TypeAlias = Literal["off", "content", "reasoning"]
+
 _MUCH_SLOWER = 2.0  # times the slowest reply before: beyond that a wait is the endpoint's, and no sign of the model
 
 
 async def run_agent(
     harness: Harness, instruction: str, sandbox: Sandbox, endpoint: Endpoint, *, limits: Limits, seed: int
 ) -> Trajectory:
-    """One agent at work on one task until it stops or a limit does.
-
-    Args:
-        harness: how the model meets the task.
-        instruction: the task's prompt.
-        sandbox: where its commands run.
-        endpoint: the model.
-        limits: turns, tokens and seconds.
-        seed: sent with every request.
-
-    Raises:
-        BoundaryFailure: when endpoint, sandbox or harness fail; what the model does wrong is in the record instead.
-    """
-    record = Trajectory(harness.system, instruction)
-    agent = _Agent(harness, Desk(sandbox, harness.shell.wrap), endpoint, limits, seed, record)
-    try:
-        with boundary("harness"), anyio.move_on_after(limits.seconds) as scope:
-            await agent.work()
-        if scope.cancelled_caught:
-            agent.out_of_time()
-    except BoundaryFailure as failure:
-        failure.record = agent.record
-        raise
-    return agent.record
+    """One agent at work on one task until it stops or a limit does; see `Agent.run`."""
+    desk = Desk(sandbox, harness.shell.wrap)
+    return await Agent(harness, desk, endpoint, limits, seed, Trajectory(harness.system, instruction)).run()
 
 
 def summary_view(harness: Harness, record: Trajectory) -> View:
@@ -74,128 +65,215 @@ def summary_of(reply: Reply) -> str:
     return well_formed(reply.text) or "(no summary was given)"
 
 
+def _typed(call: ToolCall, tool: Tool | None) -> ToolCall:
+    """A call that leaked, its values as the tool wants them where the markup made text of them."""
+    values = {
+        key: typed(value, key, tool) if isinstance(value, str) else value for key, value in call.arguments.items()
+    }
+    return dataclasses.replace(call, arguments=values)
+
+
 @dataclass(slots=True)
-class _Agent:
+class Agent:
+    """One agent: how the model meets the task, where its commands run, the model itself, and what may be used up.
+
+    `seed` is sent with every request. `recovery` is where a call that leaked as text is looked for once the agent is
+    told to go on from one; until then such a call is text, as it is for any harness.
+    """
+
     harness: Harness
     desk: Desk
     endpoint: Endpoint
     limits: Limits
     seed: int
     record: Trajectory
-    calls: int = 0
-    carried_out: int = 0
-    bad_turns: int = 0
-    asked_at: float | None = None
-    slowest: float = 0.0
-    labels: list[str] = field(default_factory=list)
+    recovery: Recovery = "off"
+    _calls: int = 0
+    _carried_out: int = 0
+    _bad_turns: int = 0
+    _asked_at: float | None = None
+    _slowest: float = 0.0
+    _spent: float = 0.0
+    _recovering: bool = False
+    _request: Request | None = None
+    _checked: list[str] = field(default_factory=list)
+    _met: list[str] = field(default_factory=list)
 
-    def stop(self, reason: StopReason) -> None:
-        self.record = Trajectory(self.record.system, self.record.prompt, self.record.events, reason)
+    async def run(self) -> Trajectory:
+        """Work until the model stops or a limit does.
 
-    def out_of_time(self) -> None:
+        Raises:
+            BoundaryFailure: when endpoint, sandbox or harness fail; what the model does wrong is in the record instead.
+        """
+        return await self._within_time(self._work)
+
+    async def go_on(self) -> Trajectory:
+        """Go on from the call that leaked where the agent stopped, as if it had been one, and so with later ones.
+
+        The last step is made anew with what its calls bring; all limits hold over both parts together.
+
+        Raises:
+            BoundaryFailure: as `run` does.
+        """
+        *before, last = self.record.events
+        assert isinstance(last, Step), "an agent stops on a step"
+        reply, seconds = last.reply or Reply(), last.seconds
+        self._recovering, self._bad_turns = True, 0
+        self.record = Trajectory(self.record.system, self.record.prompt, tuple(before))
+
+        async def work() -> None:
+            await self._act(self._recovered(reply), reply, seconds)
+            await self._work()
+
+        return await self._within_time(work)
+
+    def may_go_on(self) -> bool:
+        """Whether the agent stopped, with time left, on a call that leaked as text and can be recovered."""
+        if self.record.stop in (StopReason.TIME, StopReason.OVERFLOW) or not self.record.steps:
+            return False
+        step = self.record.steps[-1]
+        return silent(step) and step.reply is not None and bool(self._recovered(step.reply).calls)
+
+    async def _within_time(self, work: Callable[[], Awaitable[None]]) -> Trajectory:
+        started = time.monotonic()
+        try:
+            with boundary("harness"), anyio.move_on_after(self.limits.seconds - self._spent) as scope:
+                await work()
+            if scope.cancelled_caught:
+                self._out_of_time()
+        except BoundaryFailure as failure:
+            failure.record = self.record
+            raise
+        finally:
+            self._spent += time.monotonic() - started
+        return self.record
+
+    def _stop(self, reason: StopReason) -> None:
+        self.record = dataclasses.replace(self.record, stop=reason)
+
+    def _out_of_time(self) -> None:
         """The model's own doing, unless the clock ran out on an endpoint that was not answering as it had before."""
-        waited = 0.0 if self.asked_at is None else time.monotonic() - self.asked_at
-        if waited > _MUCH_SLOWER * self.slowest:
-            raise EndpointFailure(f"no reply within {waited:.0f} s, when the trial's time was over")
-        self.stop(StopReason.TIME)
+        waited = 0.0 if self._asked_at is None else time.monotonic() - self._asked_at
+        if waited > _MUCH_SLOWER * self._slowest:
+            failure = EndpointFailure(f"no reply within {waited:.0f} s, when the trial's time was over")
+            failure.label = "infra.deadline"
+            raise failure
+        self._stop(StopReason.TIME)
 
-    async def work(self) -> None:
+    async def _work(self) -> None:
         try:
             while self.record.stop is None:
-                await self.turn()
+                await self._turn()
         except ContextOverflow:
-            self.stop(StopReason.OVERFLOW)
+            self._stop(StopReason.OVERFLOW)
 
-    async def turn(self) -> None:
+    async def _turn(self) -> None:
         self.record = self.record.append(*self.harness.notes(self.record))
-        if self.harness.context.due(self.record, self.prompt_tokens()):
-            await self.compact()
+        if self.harness.context.due(self.record, self._prompt_tokens()):
+            await self._compact()
         started = time.monotonic()
-        reply, digest = await self.ask(self.harness.view(self.record))
-        action = self.harness.decode(reply)
-        self.labels, self.carried_out = [], 0
-        observations = [await self.observe(call) for call in action.calls]
-        observations += [await self.refuse(bad.reason) for bad in action.malformed]
-        self.labels += ["model.bad_args_json"] * len(action.malformed)
-        self.record = self.record.append(
-            Step(
-                action,
-                tuple(observations),
-                reply.usage,
-                time.monotonic() - started,
-                reply.finish_reason,
-                tuple(dict.fromkeys(self.labels)),
-                digest,
-                reply,
-            )
-        )
-        self.judge()
+        reply = await self._ask(self.harness.view(self.record))
+        action = self._recovered(reply) if self._recovering else self.harness.decode(reply)
+        await self._act(action, reply, time.monotonic() - started)
 
-    def judge(self) -> None:
-        step = self.record.steps[-1]
-        attempted = bool(step.action.calls or step.action.malformed)
-        self.bad_turns = self.bad_turns + 1 if attempted and self.labels and not self.carried_out else 0
+    def _recovered(self, reply: Reply) -> Action:
+        """The action that a reply means, where it would mean one without a call: with the calls that leaked."""
+        action = self.harness.decode(reply)
+        if self.recovery == "off" or action.calls or action.malformed:
+            return action
+        tools = self.harness.tools
+        offered = [tool.name for tool in tools]
+        leaked = recoverable(reply, offered, "content")
+        if not leaked and self.recovery == "reasoning":
+            leaked = recoverable(reply, offered, "reasoning")
+        calls = tuple(_typed(call, find_tool(tools, call.name)) for call in leaked)
+        text = without_leaks(reply.text) if calls else reply.text
+        if not self.harness.protocol.native:
+            return dataclasses.replace(action, text=well_formed(text), calls=calls)
+        raw = tuple(RawCall(call.id, call.name, json.dumps(dict(call.arguments))) for call in calls)
+        return self.harness.decode(dataclasses.replace(reply, text=text, calls=raw))
+
+    async def _act(self, action: Action, reply: Reply, seconds: float) -> None:
+        started = time.monotonic()
+        self._checked, self._met, self._carried_out = [], [], 0
+        observations = [await self._observe(call) for call in action.calls]
+        observations += [await self._refuse(bad.reason) for bad in action.malformed]
+        seconds += time.monotonic() - started
+        request = self._request or Request(())
+        finish, digest = reply.finish_reason, request.digest
+        step = Step(action, tuple(observations), reply.usage, seconds, finish, (), digest, reply)
+        before = [earlier.reply for earlier in self.record.steps if earlier.reply]
+        finding = label_step(step, request, self.harness.protocol.native, self._checked, before)
+        labels = tuple(dict.fromkeys((finding.label, *finding.also, *self._met)))
+        self.record = self.record.append(dataclasses.replace(step, labels=labels))
+        self._judge()
+
+    def _judge(self) -> None:
+        action = self.record.steps[-1].action
+        broken = [bad for bad in action.malformed if bad.reason != SURPLUS]
+        wrong = [label for label in self._checked if label not in ("", OK)]
+        self._bad_turns = self._bad_turns + 1 if (broken or wrong) and not self._carried_out else 0
         verdict = self.harness.stopping.judge(self.record)
         if verdict is Stop.FINISHED:
-            self.stop(StopReason.FINISHED)
-        elif self.bad_turns >= self.harness.errors.patience:
-            self.stop(StopReason.MALFORMED)
+            self._stop(StopReason.FINISHED)
+        elif self._bad_turns >= self.harness.errors.patience:
+            self._stop(StopReason.MALFORMED)
         elif len(self.record.steps) >= self.limits.steps:
-            self.stop(StopReason.STEPS)
+            self._stop(StopReason.STEPS)
         elif self.record.usage.total >= self.limits.tokens:
-            self.stop(StopReason.TOKENS)
+            self._stop(StopReason.TOKENS)
         elif isinstance(verdict, Note):
             self.record = self.record.append(verdict)
 
-    async def ask(self, view: View) -> tuple[Reply, str]:
-        request = self.harness.encode(view)
-        digest = request.digest
-        self.asked_at = time.monotonic()
+    async def _ask(self, view: View) -> Reply:
+        self._request = self.harness.encode(view)
+        self._asked_at = time.monotonic()
         with boundary("endpoint"):
-            reply = await self.endpoint.complete(dataclasses.replace(request, seed=self.seed))
-        self.slowest = max(self.slowest, time.monotonic() - self.asked_at)
-        self.asked_at = None
-        return reply, digest
+            reply = await self.endpoint.complete(dataclasses.replace(self._request, seed=self.seed))
+        self._slowest = max(self._slowest, time.monotonic() - self._asked_at)
+        self._asked_at = None
+        return reply
 
-    async def compact(self) -> None:
+    async def _compact(self) -> None:
         covers = self.harness.context.covers(self.record)
         started = time.monotonic()
-        reply, digest = await self.ask(summary_view(self.harness, self.record))
-        seconds = time.monotonic() - started
-        self.record = self.record.append(Compaction(covers, summary_of(reply), reply.usage, seconds, digest, reply))
+        reply = await self._ask(summary_view(self.harness, self.record))
+        notes = well_formed(reply.text) or "(no summary was given)"
+        seconds, digest = time.monotonic() - started, self._request.digest if self._request else ""
+        self.record = self.record.append(Compaction(covers, notes, reply.usage, seconds, digest, reply))
 
-    async def observe(self, call: ToolCall) -> Observation:
-        number, self.calls = self.calls, self.calls + 1
+    async def _observe(self, call: ToolCall) -> Observation:
+        number, self._calls = self._calls, self._calls + 1
         wanted = self.harness.faults.before(call, number, self.harness.tools)
-        if isinstance(wanted, Outcome):
-            return await self.shown(wanted)
-        if isinstance(wanted, Refusal):
-            return await self.refuse(wanted)
+        if not isinstance(wanted, ToolCall):
+            self._checked.append("")
+            return await (self._refuse(wanted) if isinstance(wanted, Refusal) else self._shown(wanted))
         problem = find_problem(self.harness.tools, wanted.name, wanted.arguments)
+        self._checked.append(problem.label if problem else OK)
         if problem:
-            self.labels.append(problem.label)
             wanted = self.harness.errors.repair(wanted, self.harness.tools)
             problem = find_problem(self.harness.tools, wanted.name, wanted.arguments)
         if problem:
-            return await self.refuse(problem.text)
-        self.carried_out += 1
+            return await self._refuse(problem.text)
+        self._carried_out += 1
         tool = find_tool(self.harness.tools, wanted.name)
         assert tool is not None, "a call without a problem names a tool"
         outcome = await tool.call(self.desk, wanted.arguments)
-        return await self.shown(self.harness.faults.after(outcome, number))
+        self._met += outcome.labels
+        return await self._shown(self.harness.faults.after(outcome, number))
 
-    async def refuse(self, problem: str) -> Observation:
+    async def _refuse(self, problem: str) -> Observation:
         worded = self.harness.errors.word(problem, self.harness.tools)
-        return dataclasses.replace(await self.shown(Outcome(worded, failed=True)), refused=True)
+        return dataclasses.replace(await self._shown(Outcome(worded, failed=True)), refused=True)
 
-    async def shown(self, outcome: Outcome) -> Observation:
+    async def _shown(self, outcome: Outcome) -> Observation:
         truncation = self.harness.truncation
-        path = f"{self.desk.spill_folder}/{len(self.record.events)}-{self.calls}.txt"
+        path = f"{self.desk.spill_folder}/{len(self.record.events)}-{self._calls}.txt"
         if truncation.spills(outcome.text):
             await self.desk.spill(path, outcome.text)
         return Observation(truncation.cut(outcome.text, path), len(outcome.text), outcome.failed)
 
-    def prompt_tokens(self) -> int:
+    def _prompt_tokens(self) -> int:
         """Tokens of the next prompt: what the server counted last, and an estimate of what came since."""
         events = self.record.events
         last = max((i for i, e in enumerate(events) if isinstance(e, Step | Compaction)), default=-1)

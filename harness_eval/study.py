@@ -209,6 +209,7 @@ def _lanes(
                 key.seed(config.seed),
                 before.attempts.get(key, 0),
                 study.wires[key.harness],
+                config.recovery,
             )
             for key in owed
             if key.endpoint == name

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from harness_eval.agent import run_agent
+from harness_eval import recording
+from harness_eval.agent import Agent, Recovery
+from harness_eval.axes.desk import Desk
+from harness_eval.diagnosis.trial import faults_of, label_of, labels_of, trial_findings, turns_of
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import BoundaryFailure, EndpointDown, HarnessEvalError, boundary
 from harness_eval.harness import Harness
 from harness_eval.sandboxes.base import Sandbox, SandboxProvider
-from harness_eval.task import Task, verify
-from harness_eval.types import Limits, Lost, Result, StopReason, Trajectory, TrialKey, Verdict
+from harness_eval.task import Task, remove_verifier, verify
+from harness_eval.types import Json, Limits, Lost, Result, Step, Trajectory, TrialKey, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,8 @@ class Trial:
     """One cell of the matrix, with all that is needed to run it except machines.
 
     `seed` is the trial's own. `earlier` counts attempts in previous invocations, all of which were lost. `wire` is the
-    hash of what a model receives from the harness.
+    hash of what a model receives from the harness. `recovery` is where a call that leaked as text is looked for when
+    the trial has ended on it.
     """
 
     key: TrialKey
@@ -29,6 +33,7 @@ class Trial:
     seed: int
     earlier: int = 0
     wire: str = ""
+    recovery: Recovery = "content"
 
 
 async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider) -> Result:
@@ -47,44 +52,81 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
         if result is None:
             result = _lost(trial, error, None)
         else:
-            result = replace(result, extra={**result.extra, "cleanup": str(error)})
+            labels = (*result.labels, "evaluator.cleanup_overrides_verdict")
+            result = replace(result, labels=labels, extra={**result.extra, "cleanup": str(error)})
     return replace(result, seconds=time.monotonic() - started)
 
 
 async def _play(trial: Trial, endpoint: Endpoint, sandbox: Sandbox) -> Result:
     """Let the agent work in the box and judge what it left. Failures are caught here, so that leaving the box cannot
     wrap them and blame the wrong owner."""
-    trajectory: Trajectory | None = None
+    record: Trajectory | None = None
     try:
         with boundary("harness"):
-            trajectory = await run_agent(
-                trial.harness,
-                trial.task.instruction,
-                sandbox,
-                endpoint,
-                limits=_limits(trial),
-                seed=trial.seed,
-            )
-            acted = trial.harness.acted(trajectory)
+            agent = _agent(trial, endpoint, sandbox)
+            record = await agent.run()
+            acted = trial.harness.acted(record)
         with boundary("task"):
             verdict = await verify(trial.task, sandbox)
+        with boundary("harness"):
+            labels = _labels(trial.harness, record, verdict)
     except HarnessEvalError as error:
-        return _lost(trial, error, trajectory)
-    result = _result(trial, trajectory)
-    return replace(result, verdict=verdict, acted=acted, labels=(*result.labels, *_how_it_ended(trajectory, verdict)))
+        return _lost(trial, error, record)
+    result = replace(_result(trial, record), verdict=verdict, acted=acted, labels=labels)
+    return result if verdict.solved else await _recovered(trial, result, agent)
 
 
-_LIMITS = {
-    StopReason.STEPS: "limit.steps",
-    StopReason.TOKENS: "limit.total_tokens",
-    StopReason.OVERFLOW: "limit.context_overflow",
-}
+def _agent(trial: Trial, endpoint: Endpoint, sandbox: Sandbox) -> Agent:
+    desk = Desk(sandbox, trial.harness.shell.wrap)
+    record = Trajectory(trial.harness.system, trial.task.instruction)
+    return Agent(trial.harness, desk, endpoint, _limits(trial), trial.seed, record, trial.recovery)
 
 
-def _how_it_ended(trajectory: Trajectory, verdict: Verdict) -> tuple[str, ...]:
-    if trajectory.stop in _LIMITS:
-        return (_LIMITS[trajectory.stop],)
-    return ("model.wrong_answer",) if trajectory.stop is StopReason.FINISHED and not verdict.solved else ()
+def _labels(harness: Harness, record: Trajectory, verdict: Verdict) -> tuple[str, ...]:
+    offered = frozenset(tool.name for tool in harness.tools)
+    turns = turns_of(record, offered, hidden(harness, record))
+    return labels_of(record, trial_findings(turns, record, verdict.solved))
+
+
+def hidden(harness: Harness, record: Trajectory) -> tuple[frozenset[int], ...]:
+    """For each step, the earlier steps whose results the request for it did not show, or not as they were recorded."""
+    places = [place for place, event in enumerate(record.events) if isinstance(event, Step)]
+    return tuple(
+        _hidden(record.steps[:number], harness.view(replace(record, events=record.events[:place])).steps)
+        for number, place in enumerate(places)
+    )
+
+
+def _hidden(steps: tuple[Step, ...], shown: tuple[Step, ...]) -> frozenset[int]:
+    # A view leaves steps out and changes them, but keeps their order and their digests.
+    left, missing = list(shown), set()
+    for number in range(len(steps) - 1, -1, -1):
+        if not left or left[-1].digest != steps[number].digest or left.pop().observations != steps[number].observations:
+            missing.add(number)
+    return frozenset(missing)
+
+
+async def _recovered(trial: Trial, strict: Result, agent: Agent) -> Result:
+    """The strict result with what the same agent makes of the same box from the call that leaked; as it is without one.
+
+    A failure on the way leaves the strict result as it is, but for what was used up.
+    """
+    if not agent.may_go_on():
+        return strict
+    strict_record, verdict, failure = agent.record, None, ""
+    try:
+        with boundary("sandbox"):
+            await remove_verifier(agent.desk.sandbox)
+        record = await agent.go_on()
+        with boundary("task"):
+            verdict = await verify(trial.task, agent.desk.sandbox)
+    except HarnessEvalError as error:
+        record, failure = agent.record, str(error)
+    further = replace(record, events=record.events[len(strict_record.events) - 1 :])
+    usage = strict.usage + replace(further, events=further.events[1:]).usage  # the first is the strict one's last
+    told = {"score": verdict and verdict.score, "stop": record.stop, "events": recording.as_record(further)["events"]}
+    told |= {"failure": failure} if failure else {}
+    return replace(strict, recovered=verdict, usage=usage, extra={**strict.extra, "recovered": told})
 
 
 def _limits(trial: Trial) -> Limits:
@@ -93,19 +135,19 @@ def _limits(trial: Trial) -> Limits:
     return trial.limits if own is None else replace(trial.limits, seconds=min(own, trial.limits.seconds))
 
 
-def _lost(trial: Trial, error: HarnessEvalError, trajectory: Trajectory | None) -> Result:
+def _lost(trial: Trial, error: HarnessEvalError, record: Trajectory | None) -> Result:
     owner = error.owner if isinstance(error, BoundaryFailure) else "harness"
-    extra = {"down": True} if isinstance(error, EndpointDown) else {}
-    record = trajectory or (error.record if isinstance(error, BoundaryFailure) else None)
+    record = record or (error.record if isinstance(error, BoundaryFailure) else None)
     result = _result(trial, record)
-    return replace(result, failure=Lost(owner, str(error), error.label), extra={**result.extra, **extra})
+    extra: dict[str, Json] = {**result.extra, "faults": faults_of(error)}
+    if isinstance(error, EndpointDown):
+        extra["down"] = True
+    return replace(result, failure=Lost(owner, str(error), label_of(error)), extra=extra)
 
 
-def _result(trial: Trial, trajectory: Trajectory | None) -> Result:
-    result = Result(
-        trial.key, trial.harness.id, extra={"harness_version": trial.harness.version, "harness_wire": trial.wire}
-    )
-    if trajectory is None:
+def _result(trial: Trial, record: Trajectory | None) -> Result:
+    extra = {"harness_version": trial.harness.version, "harness_wire": trial.wire}
+    result = Result(trial.key, trial.harness.id, extra=extra)
+    if record is None:
         return result
-    labels = tuple(dict.fromkeys(label for step in trajectory.steps for label in step.labels))
-    return replace(result, trajectory=trajectory, labels=labels, usage=trajectory.usage)
+    return replace(result, trajectory=record, labels=labels_of(record), usage=record.usage)

@@ -330,3 +330,53 @@ class Hanging(Script):
 async def test_a_hanging_endpoint_is_a_failure_of_the_endpoint_and_no_result(box: Sandbox, lines: list[Line]) -> None:
     with pytest.raises(EndpointFailure, match="no reply within"):
         await play(box, Hanging(harness_with(), *lines), seconds=2)
+
+
+async def test_every_step_has_its_labels_the_plain_ones_too(box: Sandbox) -> None:
+    record = await play(box, Script(harness_with(), run("echo hi"), Action("", None, (shell("true", "nothing"),))))
+    assert [step.labels[0] for step in record.steps] == [
+        "ok.tool_call",
+        "model.unknown_tool_invented",
+        "ok.final_answer",
+    ]
+
+
+async def test_a_parameter_that_the_harness_told_the_model_of_is_no_mistake(box: Sandbox) -> None:
+    right = Action("", None, (ToolCall("c", "bash", {"command_line": "echo hi"}),))
+    record = await play(box, Script(harness_with(faults="incompatible-schema"), run("echo hi"), right))
+    assert [step.labels for step in record.steps[:2]] == [("ok.tool_call",), ("ok.tool_call",)]
+
+
+async def test_further_calls_where_one_is_allowed_are_told_and_are_no_bad_calls(box: Sandbox) -> None:
+    both = Action("", None, (shell("echo one"),))
+    harness = harness_with(protocol="native-single", errors={"level": "explain", "patience": 1})
+    calls = tuple(RawCall(f"c{n}", "bash", f'{{"command": "echo {n}"}}') for n in range(3))
+    record = await play(box, Script(harness, Reply("", None, calls, "tool_calls"), both))
+    assert record.stop is StopReason.FINISHED
+    assert [o.refused for o in record.steps[0].observations] == [False, True, True]
+    assert record.steps[0].labels == ("ok.tool_call", "serving.tool_choice_ignored")
+    assert "errors" in harness.acted(record), "it worded the refusals"
+
+
+async def test_a_refusal_by_a_fault_is_told_from_a_mistake(box: Sandbox) -> None:
+    harness = harness_with(faults="missing-tool")
+    edit = ToolCall("c", "str_replace_editor", {})
+    tool = next(tool for tool in harness.tools if any(p.role == "old" for p in tool.parameters))
+    values = {p.name: p.choices[0] if p.choices else "x" for p in tool.parameters if p.required}
+    mistaken = await play(box, Script(harness, Action("", None, (shell("true", "nothing"),))))
+    record = await play(box, Script(harness, Action("", None, (ToolCall(edit.id, tool.name, values),))))
+    assert "faults" not in harness.acted(mistaken)
+    assert "faults" in harness.acted(record)
+
+
+async def test_a_retried_reply_says_in_the_record_what_had_failed(box: Sandbox) -> None:
+    again = Reply("", None, (RawCall("c", "bash", '{"command": "true"}'),), "tool_calls", faults=("infra.overloaded",))
+    record = await play(box, Script(harness_with(), again))
+    assert record.steps[0].reply is not None
+    assert record.steps[0].reply.faults == ("infra.overloaded",)
+
+
+async def test_a_wait_that_outlasts_the_trial_is_a_deadline_of_the_endpoint(box: Sandbox) -> None:
+    with pytest.raises(EndpointFailure) as caught:
+        await play(box, Hanging(harness_with()), seconds=2)
+    assert caught.value.label == "infra.deadline"

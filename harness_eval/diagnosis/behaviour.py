@@ -186,7 +186,8 @@ def _unseen(turns: Sequence[Turn]) -> Iterator[Finding]:
 
 def _looks_again(turns: Sequence[Turn]) -> bool:
     """Whether the last of these turns asks what the first asked, and nothing was changed meanwhile."""
-    again = set(_asked(turns[0])) & set(_asked(turns[-1]))
+    seen = {call for call, result in _answered(turns[0]) if not _FAILED.search(result or "")}
+    again = seen & set(_asked(turns[-1]))
     return bool(again) and not any(_changes(call) for turn in turns for call in turn.calls)
 
 
@@ -212,9 +213,13 @@ def _work_repeated(turns: Sequence[Turn]) -> Iterator[Finding]:
             evidence = f"{again.name}({canonical(again)[1][:_SHOWN]}) again in turn {number}; summary: {summary!r}"
             yield found("model.repeats_done_work_after_compaction", evidence)
             return
-        results = itertools.chain(turn.results, itertools.repeat(None))
-        pairs = zip(turn.calls, results, strict=False)
-        lately |= {canonical(call) for call, result in pairs if _changes(call) and not _FAILED.search(result or "")}
+        worked = [call for call, result in _answered(turn) if not _FAILED.search(result or "")]
+        lately |= {canonical(call) for call in turn.calls if _changes(call) and canonical(call) in worked}
+
+
+def _answered(turn: Turn) -> Iterator[tuple[tuple[str, str], str | None]]:
+    """Each call of a turn with its result."""
+    return zip(_asked(turn), itertools.chain(turn.results, itertools.repeat(None)), strict=False)
 
 
 def _changes(call: ToolCall) -> bool:

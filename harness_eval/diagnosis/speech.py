@@ -60,10 +60,11 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_NOTICE = 600  # characters; a longer result is content that speaks of such things
+_THOUGHT = r"(?:reasoning|thinking|thoughts?)(?: content)?"
+_AWAY = r"(?: (?:is |was )?(?:unavailable|not available|omitted|hidden|redacted|removed|encrypted|placeholder))"
 _PLACEHOLDER = re.compile(
-    r"[\[(<{*]?\s*(?:no |empty )?(?:reasoning|thinking|thoughts?)(?: content)?"
-    r"(?: (?:is |was )?(?:unavailable|not available|omitted|hidden|redacted|removed|encrypted|placeholder))?"
-    r"\s*[\])>}*]?|\.{2,}|…|\[(?:empty|none|redacted|omitted)\]|\(empty(?: content)?\)",
+    rf"[\[(<{{*]\s*(?:no |empty )?{_THOUGHT}{_AWAY}?\s*[\])>}}*]|(?:no|empty) {_THOUGHT}|{_THOUGHT}{_AWAY}"
+    r"|\.{2,}|…|\[(?:empty|none|redacted|omitted)\]|\(empty(?: content)?\)",
     re.IGNORECASE,
 )
 

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from harness_eval.diagnosis.behaviour import behaviours
 from harness_eval.diagnosis.labels import LABELS, Finding, found
+from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.diagnosis.turn import Turn
 from harness_eval.errors import EndpointFailure, HarnessEvalError, SandboxFailure, TaskFailure
 from harness_eval.types import Compaction, Note, Step, StopReason, Trajectory
-
-PLAIN = frozenset({"ok.tool_call", "ok.final_answer", "ok.tool_result"})
 
 _LIMITS = {
     StopReason.STEPS: "limit.steps",

@@ -13,6 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness_eval.diagnosis import speech
 from harness_eval.diagnosis.behaviour import LOOP, behaviours
 from harness_eval.diagnosis.labels import LABELS, Finding, found
 from harness_eval.diagnosis.turn import Turn
@@ -423,3 +424,19 @@ def test_findings_are_of_the_vocabulary_and_a_solved_trial_has_no_failure_of_the
     findings = behaviours(made, solved=solved, task=TASK)
     assert all(each.label in LABELS and set(each.also) <= set(LABELS) for each in findings)
     assert not solved or all(each.effect != "model_failure" for each in findings)
+
+
+@pytest.mark.parametrize(
+    ("thinking", "stands_in"),
+    [
+        ("[reasoning unavailable]", True),
+        ("Thinking is redacted", True),
+        ("(no reasoning content)", True),
+        ("...", True),
+        ("thinking", False),
+        ("I was thinking.", False),
+        ("", False),
+    ],
+)
+def test_a_placeholder_is_nothing_but_a_word_for_what_is_missing(thinking: str, stands_in: bool) -> None:
+    assert speech.is_placeholder(thinking) is stands_in
