@@ -123,7 +123,16 @@ def prepare(source: Path, rows: Iterable[Row], provider: SandboxProvider, suite:
         raise ConfigError(f"{source}: none of these trials can be replayed: {told(left_out) or 'there is none'}")
     wires = {name: wire_hash(requests_of(harnesses[name])) for name in dict.fromkeys(key.harness for key in keys)}
     trials = tuple(
-        Trial(key, harnesses[key.harness], tasks[key.task], study.limits, key.seed(study.seed), wire=wires[key.harness])
+        Trial(
+            key,
+            harnesses[key.harness],
+            tasks[key.task],
+            study.limits,
+            key.seed(study.seed),
+            0,
+            wires[key.harness],
+            "off",
+        )
         for key in keys
     )
     digest = hashlib.sha256((source / store.STUDY).read_bytes()).hexdigest()

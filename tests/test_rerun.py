@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def test_a_task_that_says_something_else_today_is_lost_to_the_harness_and_named(
     (suite / "alpha/instruction.md").write_text("Work differently: write the word hello into answer.txt.\n")
     (row,) = replayed(folder, suite).lost
     assert (row["task"], row["failure"]["owner"]) == ("alpha", "harness")
-    assert row["failure"]["message"].startswith("turn 1: this request was not recorded")
+    assert re.match("turn 1: request [0-9a-f]{12} was not recorded", row["failure"]["message"])
     assert "the first difference is in the task: 'Work on alpha" in row["failure"]["message"]
 
 
@@ -124,7 +125,7 @@ def test_a_command_that_brings_something_else_today_is_named_by_turn(suite: Path
     folder = recorded(suite, script, tasks={"suite": str(suite), "include": ["alpha"]})
     (row,) = replayed(folder, suite).lost
     assert row["failure"]["owner"] == "harness"
-    assert row["failure"]["message"].startswith("turn 2: this request was not recorded")
+    assert re.match("turn 2: request [0-9a-f]{12} was not recorded", row["failure"]["message"])
     assert "the first difference is in turn 1, what bash brought: '1', now '3'" in row["failure"]["message"]
 
 

@@ -28,7 +28,7 @@ from harness_eval.types import Json, TrialKey
 app = typer.Typer(add_completion=False)
 
 _SHOWN = 20  # lines printed of a kind; all of them with --json
-_CELL = 160  # characters of one difference
+_CELL = 240  # characters of one difference
 _INCOMPLETE = 3
 _Trials = Annotated[
     list[str] | None,

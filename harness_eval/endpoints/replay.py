@@ -44,8 +44,7 @@ class ReplayEndpoint(Endpoint):
             raise HarnessFailure(f"turn {self._last + 1}: not recorded, the record ends with turn {self._last}")
         wanted, digest = self._left[-1], request.digest
         if digest != wanted.digest:
-            told = f"this request was not recorded ({digest[:12]}, recorded is {wanted.digest[:12]})"
-            raise HarnessFailure(f"turn {wanted.turn}: {told}")
+            raise HarnessFailure(f"turn {wanted.turn}: request {digest[:12]} was not recorded")
         return self._left.pop().reply
 
     async def close(self) -> None:

@@ -34,7 +34,7 @@ async def test_the_seed_is_no_part_of_a_request() -> None:
 async def test_a_request_that_was_recorded_for_another_turn_is_ours_and_named() -> None:
     endpoint = ReplayEndpoint("replay", "m", RECORDED)
     await endpoint.complete(ONE)
-    with pytest.raises(HarnessFailure, match=f"turn 2: this request was not recorded .{TWO.digest[:12]}"):
+    with pytest.raises(HarnessFailure, match=f"turn 2: request {TWO.digest[:12]} was not recorded"):
         await endpoint.complete(TWO)
 
 
