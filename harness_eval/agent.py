@@ -238,9 +238,8 @@ class Agent:
         covers = self.harness.context.covers(self.record)
         started = time.monotonic()
         reply = await self._ask(summary_view(self.harness, self.record))
-        notes = well_formed(reply.text) or "(no summary was given)"
         seconds, digest = time.monotonic() - started, self._request.digest if self._request else ""
-        self.record = self.record.append(Compaction(covers, notes, reply.usage, seconds, digest, reply))
+        self.record = self.record.append(Compaction(covers, summary_of(reply), reply.usage, seconds, digest, reply))
 
     async def _observe(self, call: ToolCall) -> Observation:
         number, self._calls = self._calls, self._calls + 1
