@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from harness_eval.endpoints.details import ReasoningDetails
 from harness_eval.endpoints.markers import INLINE, with_inline
 from harness_eval.endpoints.profiles import Profile
 from harness_eval.endpoints.schemas import plain_schema
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
     from harness_eval.endpoints.config import EndpointConfig
 
 
-def request_body(request: Request, config: EndpointConfig, reasoning_key: str) -> dict[str, Json]:
+def request_body(
+    request: Request, config: EndpointConfig, reasoning_key: str, details: ReasoningDetails | None = None
+) -> dict[str, Json]:
     """The body to send, without the switch for streaming; earlier reasoning goes under `reasoning_key`.
+
+    `details` has the parts in which reasoning came, for servers that want them back.
 
     Sampling parameters and `tool_choice` are never sent: servers disagree about both, and defaults are what is judged.
     """
@@ -26,7 +31,8 @@ def request_body(request: Request, config: EndpointConfig, reasoning_key: str) -
         body["prompt"] = request.prompt
         body |= {"max_tokens": limit} if limit else {}
     else:
-        body["messages"] = [_message(message, profile, reasoning_key) for message in request.messages]
+        known = details or ReasoningDetails()
+        body["messages"] = [_message(message, profile, reasoning_key, known) for message in request.messages]
         body |= {profile.limit_key: limit} if limit else {}
         if request.tools:
             body["tools"] = [_tool(tool, profile) for tool in request.tools]
@@ -37,7 +43,7 @@ def request_body(request: Request, config: EndpointConfig, reasoning_key: str) -
     return _merged(body, config.extra_body)
 
 
-def _message(message: Message, profile: Profile, reasoning_key: str) -> Message:
+def _message(message: Message, profile: Profile, reasoning_key: str, details: ReasoningDetails) -> Message:
     changed: Message = {}
     if profile.fill_content and message.get("role") == "assistant" and message.get("content") is None:
         changed["content"] = ""
@@ -49,8 +55,8 @@ def _message(message: Message, profile: Profile, reasoning_key: str) -> Message:
     if reasoning_key == INLINE:
         changed["content"] = with_inline(thinking, message.get("content"))
     else:
-        parts = [{"type": "reasoning.text", "text": thinking}]
-        changed[reasoning_key] = parts if reasoning_key == "reasoning_details" else thinking
+        in_parts = reasoning_key == "reasoning_details"
+        changed[reasoning_key] = details.of(message, thinking) if in_parts else thinking
     return {key: value for key, value in {**message, **changed}.items() if key != "reasoning_content"}
 
 

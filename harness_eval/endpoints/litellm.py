@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness_eval.endpoints.body import request_body
 from harness_eval.endpoints.config import EndpointConfig
-from harness_eval.endpoints.refusals import Refusal, accepted, failure
+from harness_eval.endpoints.refusals import Refusal, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.served import ServedEndpoint
 from harness_eval.endpoints.stream import BodyReader
@@ -73,7 +73,7 @@ class LiteLLMEndpoint(ServedEndpoint):
         except openai.APIError as error:
             problem = self._problem(error, arguments)
         else:
-            reply = accepted(reader, self.name, self._clean)
+            reply = self._accepted(reader)
             if not (reply.text or reply.thinking or reply.calls or reply.usage.total):
                 raise Transient(f"{self.name}: a success that holds nothing", "infra.empty_choices")
             return reply
@@ -89,11 +89,12 @@ class LiteLLMEndpoint(ServedEndpoint):
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         stated = {str(name).lower(): str(value) for name, value in headers.items()}
         body = json.dumps({"error": error.body}, default=str) if error.body else str(error)
-        return failure(Refusal(status, body.encode(errors="replace"), stated, 0, arguments), self.name, self._clean)
+        sent = {key: value for key, value in arguments.items() if key in _PASSED_BY}
+        return failure(Refusal(status, body.encode(errors="replace"), stated, 0, sent), self.name, self._clean)
 
     def _arguments(self, request: Request) -> dict[str, Json]:
         """What litellm's completion function takes; fields that it does not know travel in `extra_body`."""
-        body = request_body(request, self.config, self._reasoning_key)
+        body = request_body(request, self.config, self._reasoning_key, self._details)
         supported = _litellm().get_supported_openai_params(model=self.model) or ("seed",)
         known = {key: value for key, value in body.items() if key in _PASSED_BY or key in supported}
         rest = {key: value for key, value in body.items() if key not in known}

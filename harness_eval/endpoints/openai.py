@@ -8,7 +8,7 @@ import anyio
 import orjson
 
 from harness_eval.endpoints.body import request_body
-from harness_eval.endpoints.refusals import Refusal, accepted, failure
+from harness_eval.endpoints.refusals import Refusal, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.served import ServedEndpoint
 from harness_eval.endpoints.stream import BodyReader
@@ -32,7 +32,7 @@ class OpenAIEndpoint(ServedEndpoint):
 
     async def complete(self, request: Request) -> Reply:
         """One reply, after the retries that the endpoint's policy allows; errors as `Endpoint.complete` says."""
-        body = request_body(request, self.config, self._reasoning_key)
+        body = request_body(request, self.config, self._reasoning_key, self._details)
         if self.config.stream:
             usage = {"stream_options": {"include_usage": True}} if self.config.quirks.stream_usage else {}
             body = {**body, "stream": True, **usage}
@@ -48,7 +48,7 @@ class OpenAIEndpoint(ServedEndpoint):
         response = await self._send(path, body)
         self._reached = True
         try:
-            return accepted(await self._read(response), self.name, self._clean)
+            return self._accepted(await self._read(response))
         finally:
             await response.aclose()
 

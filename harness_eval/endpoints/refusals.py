@@ -68,7 +68,10 @@ _CRASH = re.compile(
 _TIMEOUT = re.compile(r"timed?[ -]?out\b|deadline (exceeded|expired)", re.IGNORECASE)
 _UNSUPPORTED = re.compile(r"support (tool|function|the requested param)|handle the requested param", re.IGNORECASE)
 _PAGE = re.compile(r"\s{0,99}(<!doctype|<html|<head|<\?xml|<center)", re.IGNORECASE)
-_CALL_MARKUP = re.compile(r"<\|(tool_call|open\|>\s?(tools|call))|<tool_call>|<function=|DSML|<invoke\b|｜tool")
+_CALL_MARKUP = re.compile(
+    r"<\|(tool_call|python_tag|channel|open\|>\s?(tools|call))|<\|?(tool_calls?|function_calls?)\|?>|<function=|<arg_key>"
+    r"|<(\w{1,20}:)?invoke\b|DSML|tool[▁_]calls?[▁_]begin|\[TOOL_CALLS\]|```(tool|function)_?(call|use)"
+)
 _TITLE = re.compile(r"<title>([^<]{0,300})", re.IGNORECASE)
 
 

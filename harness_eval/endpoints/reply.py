@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness_eval.endpoints.calls import CallAssembler, mended
+from harness_eval.endpoints.details import merged
 from harness_eval.endpoints.markers import INLINE, inline_thinking, leaked_thinking, without_terminator
 from harness_eval.types import Json, Reply, Usage
 
@@ -48,6 +49,12 @@ class ReplyAssembler:
         self._calls = CallAssembler()
         self._text: list[str] = []
         self._thinking: dict[str, list[str]] = {}
+        self._details: list[Json] = []
+
+    @property
+    def details(self) -> list[dict[str, Json]]:
+        """The parts of reasoning that came as such, as they came."""
+        return merged(self._details)
 
     def add(self, chunk: Json) -> None:
         """Take one chunk of a stream, or a whole body."""
@@ -116,6 +123,8 @@ class ReplyAssembler:
             # Null and an empty list mean that nothing came; an empty string is reasoning that is empty.
             if isinstance(value, str) or (isinstance(value, list) and value):
                 self._thinking.setdefault(key, []).append(_joined(value))
+            if key == "reasoning_details" and isinstance(value, list):
+                self._details += value
 
 
 def _joined(content: Json) -> str:

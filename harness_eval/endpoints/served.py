@@ -8,8 +8,11 @@ from collections.abc import Awaitable, Callable
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.concurrency import AdaptiveLimit
 from harness_eval.endpoints.config import EndpointConfig, credentials
+from harness_eval.endpoints.details import ReasoningDetails
 from harness_eval.endpoints.redaction import cleaner, secrets_of, without_secrets
+from harness_eval.endpoints.refusals import accepted
 from harness_eval.endpoints.retries import RetryPolicy, retried
+from harness_eval.endpoints.stream import BodyReader
 from harness_eval.types import Reply
 
 
@@ -28,7 +31,15 @@ class ServedEndpoint(Endpoint):
         self._policy = RetryPolicy(retries=config.retries, base=config.backoff_seconds)
         self._limit = AdaptiveLimit(config.concurrency)
         self._reasoning_key = config.quirks.reasoning_key
+        self._details = ReasoningDetails()
         self._reached = False
+
+    def _accepted(self, reader: BodyReader) -> Reply:
+        """The reply that a body holds; the parts of its reasoning are remembered."""
+        reply = accepted(reader, self.name, self._clean)
+        if reply.reasoning_key == "reasoning_details":
+            self._details.remember(reply, reader.assembler.details)
+        return reply
 
     async def _reply(self, exchange: Callable[[], Awaitable[Reply]]) -> Reply:
         """The reply of an exchange, within the limit, after the retries that it takes; it repeats no secret."""
