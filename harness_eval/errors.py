@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from harness_eval.types import Owner, Trajectory
 
 _SECRET = re.compile(
-    r"(?i)(bearer\s+|api[-_]?key[\"'=:\s]+|authorization[\"'=:\s]+|x-api-key[\"'=:\s]+)([^\s\"',;}]{6,})"
+    r"(?i)(bearer\s+|api[-_]?key[\"'=:\s]+|authorization[\"'=:\s]+(?:(?:bearer|basic|token)\s+)?|x-api-key[\"'=:\s]+)"
+    r"([^\s\"',;}]{6,})"
     r"|\b(sk-[A-Za-z0-9_-]{8,})"
 )
 

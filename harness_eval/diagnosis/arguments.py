@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from harness_eval.diagnosis.conformity import Violation, violations
+from harness_eval.diagnosis.conformity import Violation, names_in, violations
 from harness_eval.diagnosis.foreign import likeness, origin_of_parameter, origin_of_tool
 from harness_eval.diagnosis.labels import Blame
 from harness_eval.diagnosis.offer import Offer, line_at
@@ -182,7 +182,7 @@ def _schema_problems(call: RawCall, arguments: Mapping[str, Json], offer: Offer)
             seen = f"{framed[0]} is JSON as a string between line breaks: {quoted(str(arguments[framed[0]]))!r}"
             yield Problem("undetermined.args_double_encoded", seen)
         return
-    met = list(violations(arguments, schema))
+    met = violations(arguments, schema)
     found = [problem for problem in _mistakes(call, arguments, met, offer) if problem]
     strict = offer.is_strict(call.name) and (found or any(each.kind == "value" for each in met))
     if strict:
@@ -194,14 +194,13 @@ def _schema_problems(call: RawCall, arguments: Mapping[str, Json], offer: Offer)
 
 
 def _mistakes(
-    call: RawCall, arguments: Mapping[str, Json], met: list[Violation], offer: Offer
+    call: RawCall, arguments: Mapping[str, Json], met: Sequence[Violation], offer: Offer
 ) -> Iterator[Problem | None]:
     """The model's mistakes among what breaks the schema: keys, then what is missing, then values."""
     schema = offer.schema(call.name) or {}
     missing = [each.at for each in met if each.kind == "missing"]
-    unknown = [each.at for each in met if each.kind == "unknown"]
-    properties = schema.get("properties")
-    absent = [str(key) for key in properties or () if key not in arguments]
+    unknown = [each.at for each in met if each.kind == "unknown" and each.at not in names_in(schema)]
+    absent = [key for key in names_in(schema) if key not in arguments]
     foreign = [key for key in unknown if _is_foreign(key, missing, absent, schema)]
     if foreign:
         yield _foreign(call.name, foreign[0], missing or absent, offer)
@@ -225,7 +224,7 @@ def _is_foreign(key: str, missing: list[str], absent: list[str], schema: Mapping
 def _foreign(tool: str, key: str, absent: list[str], offer: Offer) -> Problem:
     wanted = next((other for other in absent if likeness(key, other)), absent[0] if absent else "")
     expected = f" where {wanted!r} is expected" if wanted else ""
-    everywhere = {name for schema in offer.schemas.values() for name in schema.get("properties") or ()}
+    everywhere = {name for schema in offer.schemas.values() for name in names_in(schema)}
     if key not in everywhere and (line := _taught(key, offer.prompt())):
         return Problem("harness.prompt_schema_mismatch", f"{tool}({key!r}){expected}; the prompt says {line!r}")
     origin = origin_of_parameter(key)

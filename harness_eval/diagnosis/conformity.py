@@ -20,7 +20,7 @@ def _is_number(value: Json) -> bool:
 
 _TYPES: Mapping[str, Callable[[Json], bool]] = {
     "string": lambda value: isinstance(value, str),
-    "integer": lambda value: _is_number(value) and float(value).is_integer(),
+    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
     "number": _is_number,
     "boolean": lambda value: isinstance(value, bool),
     "array": lambda value: isinstance(value, list),
@@ -37,7 +37,8 @@ _BOUNDS: Mapping[str, Callable[[Json, Json], bool]] = {
     "minItems": lambda value, bound: not isinstance(value, list) or len(value) >= bound,
     "maxItems": lambda value, bound: not isinstance(value, list) or len(value) <= bound,
 }
-_DEEPEST = 24
+_DEEPEST = 16
+_MOST_NODES = 5000  # of a schema that refers to itself in several places there would be no end
 _LONGEST_SEARCHED = 10_000
 
 
@@ -50,98 +51,106 @@ class Violation:
     text: str
 
 
-def violations(arguments: Mapping[str, Json], schema: Schema) -> Iterator[Violation]:
+def violations(arguments: Mapping[str, Json], schema: Schema) -> tuple[Violation, ...]:
     """What is wrong with the arguments of a call, the keys themselves first.
 
     A key that the schema does not name counts as unknown wherever the schema names any; whether that matters is for
     the caller to say. An optional argument that is null counts as left out.
     """
-    root, schema = schema, _resolved(schema, schema)
-    properties = _object(schema.get("properties"))
-    required = [key for key in schema.get("required") or () if isinstance(key, str)]
-    for key in required:
-        if key not in arguments:
-            yield Violation("missing", key, f"{key!r} is missing")
-    for key in arguments:
-        if properties and key not in properties and not isinstance(schema.get("additionalProperties"), dict):
-            yield Violation("unknown", key, f"{key!r} is unknown")
-    for key, value in arguments.items():
-        if key in properties and (value is not None or key in required):
-            yield from _in_value(value, _object(properties[key]), root, key)
-    yield from _in_branches(dict(arguments), schema, root, "")
+    return tuple(_Check(schema).object(arguments, schema, "", 0))
 
 
-def _in_value(value: Json, schema: Schema, root: Schema, path: str) -> Iterator[Violation]:
-    if path.count(".") > _DEEPEST:
-        return
-    schema = _resolved(schema, root)
-    types = _types(schema)
-    if types and not any(_TYPES[name](value) for name in types):
-        encoded = isinstance(value, str) and any(_is_encoded(value, name) for name in types)
-        wanted, given = " or ".join(types), _name_of(value)
-        text = f"{path} is {given} {_short(value)} where {wanted} is wanted"
-        yield Violation("encoded" if encoded else "type", path, text)
-        return
-    if isinstance(schema.get("enum"), list) and value not in schema["enum"]:
-        yield Violation("type", path, f"{path} is {_short(value)}, which is none of its choices")
-    if problem := _out_of_bounds(value, schema):
-        yield Violation("value", path, f"{path} is {_short(value)} against {problem}")
-    yield from _in_branches(value, schema, root, path)
-    if isinstance(value, list) and isinstance(schema.get("items"), dict):
-        for number, item in enumerate(value):
-            yield from _in_value(item, schema["items"], root, f"{path}.{number}")
-    properties = _object(schema.get("properties"))
-    if isinstance(value, dict) and properties and path:
-        yield from _in_object(value, schema, root, path)
+def names_in(schema: Schema) -> tuple[str, ...]:
+    """The keys that a schema names, at its root and in its branches."""
+    branches = [each for word in ("allOf", "anyOf", "oneOf") for each in _list(schema.get(word))]
+    properties = (_object(_object(each).get("properties")) for each in (schema, *branches))
+    return tuple(dict.fromkeys(str(key) for each in properties for key in each))
 
 
-def _in_object(value: dict[str, Json], schema: Schema, root: Schema, path: str) -> Iterator[Violation]:
-    properties = _object(schema.get("properties"))
-    required = schema.get("required") or ()
-    for key in required:
-        if key not in value:
-            yield Violation("missing", f"{path}.{key}", f"{path}.{key} is missing")
-    for key, inner in value.items():
-        if key in properties and (inner is not None or key in required):
-            yield from _in_value(inner, _object(properties[key]), root, f"{path}.{key}")
-        elif key not in properties and schema.get("additionalProperties") is False:
-            yield Violation("unknown", f"{path}.{key}", f"{path}.{key} is unknown")
+class _Check:
+    """One value against one schema, whose references lead into `root`."""
 
+    def __init__(self, root: Schema) -> None:
+        self.root = root
+        self.nodes = 0
 
-def _in_branches(value: Json, schema: Schema, root: Schema, path: str) -> Iterator[Violation]:
-    """Violations of `allOf`, and of `anyOf` and `oneOf` where no branch fits."""
-    if path.count(".") > _DEEPEST:
-        return
-    for branch in _list(schema.get("allOf")):
-        yield from _in_branch(value, _object(branch), root, path)
-    for word in ("anyOf", "oneOf"):
-        branches = _list(schema.get(word))
-        met = [list(_in_branch(value, _object(branch), root, path)) for branch in branches]
-        if met and all(met):
-            kinds = {violation.kind for each in met for violation in each}
-            kind: Kind = "encoded" if "encoded" in kinds else "missing" if kinds == {"missing"} else "type"
-            yield Violation(kind, path, f"{path or 'the arguments'}: {met[0][0].text}")
+    def object(self, value: Mapping[str, Json], schema: Schema, path: str, depth: int) -> Iterator[Violation]:
+        """The keys of an object, then its values, then the branches of its schema."""
+        schema = self.resolved(schema)
+        properties = _object(schema.get("properties"))
+        required = [key for key in _list(schema.get("required")) if isinstance(key, str)]
+        more = schema.get("additionalProperties")
+        closed = bool(properties) and (not path or more is False) and not isinstance(more, dict)
+        for key in required:
+            if key not in value:
+                yield Violation("missing", f"{path}{key}", f"{path}{key} is missing")
+        for key, inner in value.items():
+            if key not in properties:
+                yield from [Violation("unknown", f"{path}{key}", f"{path}{key} is unknown")] if closed else ()
+            elif inner is not None or key in required:
+                yield from self.value(inner, _object(properties[key]), f"{path}{key}", depth + 1)
+        yield from self.branches(value, schema, path, depth)
 
+    def value(self, value: Json, schema: Schema, path: str, depth: int) -> Iterator[Violation]:
+        """A value: its type, its bounds, and what is inside of it."""
+        self.nodes += 1
+        if depth > _DEEPEST or self.nodes > _MOST_NODES:
+            return
+        schema = self.resolved(schema)
+        types = _types(schema)
+        if types and not any(_TYPES[name](value) for name in types):
+            encoded = isinstance(value, str) and any(_is_encoded(value, name) for name in types)
+            text = f"{path} is {_name_of(value)} {_short(value)} where {' or '.join(types)} is wanted"
+            yield Violation("encoded" if encoded else "type", path, text)
+            return
+        if isinstance(schema.get("enum"), list) and value not in schema["enum"]:
+            yield Violation("type", path, f"{path} is {_short(value)}, which is none of its choices")
+        if problem := _out_of_bounds(value, schema):
+            yield Violation("value", path, f"{path} is {_short(value)} against {problem}")
+        if isinstance(value, dict):
+            yield from self.object(value, schema, f"{path}.", depth)
+            return
+        yield from self.branches(value, schema, path, depth)
+        items = schema.get("items")
+        for number, item in enumerate(value if isinstance(value, list) and isinstance(items, dict) else ()):
+            yield from self.value(item, _object(items), f"{path}.{number}", depth + 1)
 
-def _in_branch(value: Json, branch: Schema, root: Schema, path: str) -> Iterator[Violation]:
-    branch = _resolved(branch, root)
-    if not path and isinstance(value, dict):
-        merged = {**branch, "additionalProperties": {}}  # the other branches have properties of their own
-        yield from violations(value, merged)
-        return
-    yield from _in_value(value, branch, root, path or "value")
+    def branches(self, value: Json, schema: Schema, path: str, depth: int) -> Iterator[Violation]:
+        """What breaks `allOf`, and `anyOf` and `oneOf` where no branch fits."""
+        for branch in _list(schema.get("allOf")):
+            yield from self.branch(value, _object(branch), path, depth + 1)
+        for word in ("anyOf", "oneOf"):
+            met = [list(self.branch(value, _object(each), path, depth + 1)) for each in _list(schema.get(word))]
+            if met and all(met):
+                kinds = {violation.kind for each in met for violation in each}
+                kind: Kind = "encoded" if "encoded" in kinds else "missing" if kinds == {"missing"} else "type"
+                first = met[0][0]
+                yield Violation(kind, first.at if kind == "missing" else path.rstrip("."), first.text)
 
+    def branch(self, value: Json, schema: Schema, path: str, depth: int) -> Iterator[Violation]:
+        """A value against one branch; the other branches may know keys that this one does not."""
+        self.nodes += 1
+        if depth > _DEEPEST or self.nodes > _MOST_NODES:
+            return
+        schema = self.resolved(schema)
+        if not isinstance(value, Mapping):
+            yield from self.value(value, schema, path, depth)
+        elif (types := _types(schema)) and "object" not in types:
+            yield Violation("type", path.rstrip("."), f"{path.rstrip('.')} is an object where {types[0]} is wanted")
+        else:
+            yield from self.object(value, {**schema, "additionalProperties": {}}, path, depth)
 
-def _resolved(schema: Schema, root: Schema) -> Schema:
-    for _ in range(_DEEPEST):
-        reference = schema.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            return schema
-        found: Json = root
-        for part in reference[2:].split("/"):
-            found = _object(found).get(part.replace("~1", "/").replace("~0", "~"))
-        schema = {**_object(found), **{key: value for key, value in schema.items() if key != "$ref"}}
-    return {}
+    def resolved(self, schema: Schema) -> Schema:
+        """The schema with what it refers to."""
+        for _ in range(_DEEPEST):
+            reference = schema.get("$ref")
+            if not isinstance(reference, str) or not reference.startswith("#"):
+                return schema
+            found: Json = self.root
+            for part in filter(None, reference[1:].split("/")):
+                found = _object(found).get(part.replace("~1", "/").replace("~0", "~"))
+            schema = {**_object(found), **{key: value for key, value in schema.items() if key != "$ref"}}
+        return {}
 
 
 def _types(schema: Schema) -> list[str]:

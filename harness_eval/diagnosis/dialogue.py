@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness_eval.diagnosis.arguments import read_arguments
-from harness_eval.diagnosis.behaviour import behaviours
+from harness_eval.diagnosis.behaviour import behaviours, canonical
 from harness_eval.diagnosis.exchange import Exchange, outcome_of
 from harness_eval.diagnosis.history import History
 from harness_eval.diagnosis.labels import Finding, found
@@ -145,8 +145,7 @@ def _filtered(log: _Log) -> None:
 def _is_part(reply: Reply | None, other: Reply | None) -> bool:
     if reply is None or other is None or reply.text.strip() not in ("", other.text.strip()):
         return False
-    left = Counter((call.name, call.arguments) for call in reply.calls)
-    return left < Counter((call.name, call.arguments) for call in other.calls)
+    return Counter(map(canonical, map(_call, reply.calls))) < Counter(map(canonical, map(_call, other.calls)))
 
 
 def _ids(log: _Log) -> None:
@@ -203,8 +202,8 @@ def _of_dialogue(log: _Log) -> Finding:
 
 
 def _over_turns(log: _Log) -> Iterator[Finding]:
-    """What shows over many turns only; attempts that failed are no turns of the model."""
-    numbers = [number for number, reply in enumerate(log.replies) if reply is not None]
+    """What shows over many turns only."""
+    numbers = _own_turns(log)
     for number, asked in enumerate(log.history.turns):
         if asked.renamed:
             yield found("harness.history_rewrites_name", evidence_of(f"turn {number}: {asked.renamed} in the history"))
@@ -213,6 +212,19 @@ def _over_turns(log: _Log) -> Iterator[Finding]:
     for finding in behaviours(turns, solved=None, task=log.history.task):
         seen = re.sub(r"\bturn (\d+)", lambda match: f"turn {_number(numbers, int(match[1]))}", finding.evidence)
         yield dataclasses.replace(finding, evidence=evidence_of(seen))
+
+
+def _own_turns(log: _Log) -> list[int]:
+    """The turns that the dialogue went on from: no failed attempts, and the last of the replies to one request.
+
+    Where every request is the same, it was recorded once and put beside each turn: it tells nothing of any.
+    """
+    answered = [number for number, reply in enumerate(log.replies) if reply is not None]
+    keys = [log.history.turns[number].key for number in answered]
+    if len(set(keys)) == 1:
+        return answered
+    last = dict(zip(keys, answered, strict=True))
+    return [number for number, key in zip(answered, keys, strict=True) if not key or last[key] == number]
 
 
 def _number(numbers: Sequence[int], place: int) -> int:

@@ -150,7 +150,7 @@ def _choice(choice: Json) -> str:
 
 def _limit(request: Mapping[str, Json]) -> int | None:
     given = [request.get(key) for key in _LIMITS]
-    return min((value for value in given if isinstance(value, int) and value > 0), default=None)
+    return min((value for value in given if type(value) is int and value > 0), default=None)
 
 
 def line_at(text: str, position: int, longest: int = 120) -> str:

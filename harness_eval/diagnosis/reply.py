@@ -15,7 +15,7 @@ from harness_eval.diagnosis.offer import Offer, offer_in
 from harness_eval.errors import redact
 from harness_eval.types import Json, Reply
 
-PLAIN = ("ok.tool_call", "ok.final_answer", "ok.tool_result")
+PLAIN = frozenset({"ok.tool_call", "ok.final_answer", "ok.tool_result"})
 CUT_FINISHES = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 
 _LONGEST = 200  # characters of evidence
