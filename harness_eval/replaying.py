@@ -164,7 +164,7 @@ def _wire_changes(record: Mapping[str, Json], harness: Harness) -> list[str]:
 
 
 def compare(harness: Harness, record: Trajectory) -> Compared:
-    """Walk a record from its first event to its last under this harness."""
+    """Walk a record from its first event to its last under this harness; takes time as all its requests are long."""
     found = Compared()
     if harness.system != record.system:
         found.add("system", 0, differing(record.system, harness.system))
@@ -210,8 +210,9 @@ def _compare_asked(found: Compared, harness: Harness, before: Trajectory, event:
     found.unkept += event.reply is None
     with _into(found, "request", turn):
         request = requested(harness, before, event)
-        if event.digest and request.digest != event.digest:
-            found.add("request", turn, _cause(request, event, turn))
+        if event.digest and (digest := request.digest) != event.digest:
+            hashes = f"{event.digest[:12]}, now {digest[:12]}, of {len(request.messages)} messages"
+            found.add("request", turn, f"{hashes}; {_cause(event, turn)}")
     part: Part = "action" if isinstance(event, Step) else "summary"
     with _into(found, part, turn):
         told = _misread(harness, event, event.reply) if event.reply is not None else ""
@@ -226,12 +227,11 @@ def requested(harness: Harness, before: Trajectory, event: Step | Compaction) ->
     return harness.encode(summary_view(harness, before) if isinstance(event, Compaction) else harness.view(before))
 
 
-def _cause(request: Request, event: Step | Compaction, turn: int) -> str:
+def _cause(event: Step | Compaction, turn: int) -> str:
     """What can be said of a request that differs, of which only the hash is known."""
-    hashes = f"{event.digest[:12]}, now {request.digest[:12]}, of {len(request.messages)} messages"
     if isinstance(event, Compaction):
-        return f"{hashes}; it asks for a summary, so that request or how history is shown"
-    return f"{hashes}; {'tools, options or the first messages' if turn == 1 else 'how the turns before it are shown'}"
+        return "how a summary is asked for, or how history is shown"
+    return "tools, options or the first messages" if turn == 1 else "how the turns before it are shown"
 
 
 def _misread(harness: Harness, event: Step | Compaction, reply: Reply) -> str:

@@ -114,40 +114,39 @@ def prepare(source: Path, rows: Iterable[Row], provider: SandboxProvider, suite:
     tasks = _tasks(study, suite)
     keys, left_out = [], Counter[str]()
     for row in rows:
-        key = store.key_of(row)
         if reason := _cannot(source, row, harnesses, tasks):
             left_out[reason] += 1
         else:
-            keys.append(key)
+            keys.append(store.key_of(row))
     if not keys:
         raise ConfigError(f"{source}: none of these trials can be replayed: {told(left_out) or 'there is none'}")
     wires = {name: wire_hash(requests_of(harnesses[name])) for name in dict.fromkeys(key.harness for key in keys)}
     trials = tuple(
         Trial(
-            key,
-            harnesses[key.harness],
-            tasks[key.task],
-            study.limits,
-            key.seed(study.seed),
-            0,
-            wires[key.harness],
-            "off",
+            key=key,
+            harness=harnesses[key.harness],
+            task=tasks[key.task],
+            limits=study.limits,
+            seed=key.seed(study.seed),
+            wire=wires[key.harness],
+            recovery="off",  # its replies are kept elsewhere
         )
         for key in keys
     )
     digest = hashlib.sha256((source / store.STUDY).read_bytes()).hexdigest()
-    left = f"; left out: {told(left_out)}" if left_out else ""
+    origin = {"of": study.name, "created": study.created, "study": digest, "left_out": dict(left_out)}
     new = {
-        "replay": {"of": study.name, "created": study.created, "study": digest, "left_out": dict(left_out)},
-        "notes": [
-            *study.notes,
-            f"a replay of {study.name} of {study.created}: its recorded replies, no endpoint{left}",
-        ],
-        "planned": len(trials),
+        "replay": origin,
+        "notes": [*study.notes, _note(study, left_out)],
         "sampled": [name for name in study.sampled if name in wires],
         "sandbox": provider.name,
     }
     return Rerun(source, provider, trials, _record(recorded, trials, new), dict(left_out))
+
+
+def _note(study: _Study, left_out: Mapping[str, int]) -> str:
+    left = f"; left out: {told(left_out)}" if left_out else ""
+    return f"a replay of {study.name} of {study.created}: its recorded replies, no endpoint{left}"
 
 
 def told(left_out: Mapping[str, int]) -> str:
@@ -195,7 +194,8 @@ def _record(recorded: Mapping[str, Json], trials: Sequence[Trial], new: Mapping[
     }
     created = datetime.now(UTC).isoformat(timespec="seconds")
     versions = {"harness-eval": __version__, "python": platform.python_version()}
-    return {**recorded, **kept, **new, "created": created, "versions": versions, "recovery": "off"}
+    about = {"planned": len(trials), "created": created, "versions": versions, "recovery": "off"}
+    return {**recorded, **kept, **new, **about}
 
 
 async def run(again: Rerun, folder: Path, watch: Watch, width: int = _WIDTH) -> Outcome:

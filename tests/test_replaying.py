@@ -96,7 +96,7 @@ def test_a_request_with_another_hash_is_named_by_turn(record: Trajectory) -> Non
 def test_a_summary_request_with_another_hash_is_named(record: Trajectory) -> None:
     found = compare(SUMMARY, edited(record, Compaction, 0, put(digest="0")))
     assert [part for part, _ in told(found)] == ["request"]
-    assert "asks for a summary" in found.differences[0].detail
+    assert "how a summary is asked for" in found.differences[0].detail
 
 
 def test_a_reply_that_is_taken_for_something_else_is_named_by_turn(record: Trajectory) -> None:

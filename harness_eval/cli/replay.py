@@ -74,6 +74,8 @@ def replay(
     again = rerun.prepare(folder, rows, boxes, suite)
     outcome = _run(again, out, concurrency)
     found = rerun.verdicts(folder, out)
+    if outcome.interrupted:
+        say("interrupted: the same command goes on with the rest")
     print_json(_verdicts_json(again, found, out)) if as_json else _print_verdicts(again, found, out)
     raise typer.Exit(_exit_code(outcome, found))
 
@@ -204,7 +206,8 @@ def _verdicts_json(again: Rerun, found: Verdicts, folder: Path) -> dict[str, Jso
 
 
 def _print_verdicts(again: Rerun, found: Verdicts, folder: Path) -> None:
-    print(f"trials: {count(len(again.trials), 'trial')} replayed into {folder}")
+    ended = found.same + len(found.changed) + len(found.lost)
+    print(f"trials: {ended:,} of {len(again.trials):,} replayed into {folder}")
     print(
         f"verdicts: {found.same:,} as recorded, {len(found.changed):,} changed; {count(len(found.lost), 'trial')} lost"
     )
