@@ -135,6 +135,14 @@ async def test_thinking_that_is_asked_for_and_not_done_rules_all_harnesses_out()
     assert len(found.unsupported) == 2
 
 
+async def test_a_parser_that_cannot_read_calls_rules_out_those_who_rely_on_it(tmp_path: Path) -> None:
+    served = ReferenceConfig((make_task(tmp_path / "suite").folder,), faults={"parser-mismatch": 1.0})
+    async with listening(served) as base_url:
+        config = EndpointConfig(name="r", model=MODEL, base_url=base_url)
+        found = await probing.probe(config, [canonical(), load_harness("openhands-text")])
+    assert [(each.harness, each.label) for each in found.unsupported] == [("canonical", "serving.parser_mismatch")]
+
+
 async def test_a_model_that_just_does_not_call_leaves_its_harnesses_in_place() -> None:
     found = await probe_with(canonical(), say=lambda said, _: silent(said))
     assert (found.status("tool_round_trip"), found.unsupported) == ("no", ())

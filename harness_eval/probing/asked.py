@@ -10,6 +10,8 @@ from functools import partial
 import anyio.to_thread
 
 from harness_eval.diagnosis.labels import LABELS
+from harness_eval.diagnosis.reply import label_reply
+from harness_eval.diagnosis.step import body_of
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.endpoints.probe import MOST_CALLS, Asking, Check, Examined, at_once, examine
 from harness_eval.endpoints.probe.questions import greeting
@@ -147,6 +149,4 @@ def _void(examined: Examined, harnesses: Sequence[Harness]) -> Iterator[Void]:
 
 
 def _label_of(reply: Reply, request: Request) -> str:
-    """The label of a reply to a request."""
-    del reply, request
-    return ""
+    return label_reply(reply, body_of(request)).label
