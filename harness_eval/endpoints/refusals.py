@@ -153,8 +153,10 @@ def _label(refusal: Refusal, message: str) -> str:
         return _throttled(status, message, text)
     if status not in _DOWN and _OVERFLOW.search(text):
         return "limit.context_overflow"
-    if status >= 500 or status in _OF_SERVERS or _PAGE.match(body):
-        return _failed(refusal, _PAGE.match(body) is not None, text)
+    # A page with these statuses is what a wrong address gets; with any other it is a proxy that stepped in.
+    is_page = status not in (401, 404, 405) and _PAGE.match(body) is not None
+    if status >= 500 or status in _OF_SERVERS or is_page:
+        return _failed(refusal, is_page, text)
     if status in _DOWN and not (status == 404 and _UNSUPPORTED.search(text)):
         return "infra.not_openai_shape" if status in (404, 405) else "infra.quota_exhausted"
     return request_fault(_ends(message) or text, refusal.request, refusal.sent)

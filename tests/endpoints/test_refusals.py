@@ -156,6 +156,8 @@ LABELLED: list[tuple[int, str, str, type[HarnessEvalError]]] = [
     (401, '{"error":{"message":"Incorrect API key"}}', "infra.quota_exhausted", EndpointDown),
     (403, '{"error":{"message":"no access"}}', "infra.quota_exhausted", EndpointDown),
     (404, "404 page not found", "infra.not_openai_shape", EndpointDown),
+    (404, PAGE.format("404 Not Found"), "infra.not_openai_shape", EndpointDown),
+    (403, PAGE.format("Attention Required!"), "infra.gateway", EndpointFailure),
     (404, '{"error":{"message":"No endpoints found that support tool use"}}', "harness.param_rejected", HarnessFailure),
     (405, "", "infra.not_openai_shape", EndpointDown),
     (
