@@ -16,7 +16,7 @@ from rich.text import Text
 from harness_eval import recording, store
 from harness_eval.cli.output import JsonFlag, out, print_json, print_table
 from harness_eval.diagnosis.labels import LABELS
-from harness_eval.diagnosis.trial import PLAIN
+from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.report.wording import count, one_line
 from harness_eval.store import Row

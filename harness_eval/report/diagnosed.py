@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from harness_eval.diagnosis.dialogue import DECISIVE
 from harness_eval.diagnosis.labels import LABELS, Label
-from harness_eval.diagnosis.trial import PLAIN
+from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.report.counts import UNLABELLED
 from harness_eval.report.recorded import Outcome
 from harness_eval.types import Json
 
 _ORDER = ("config_abort", "model_failure", "excluded", "reported_separately", "model_feedback", "tolerated")
 _OF_THE_MODEL = ("model_failure", "model_feedback")
-_DECIDING = ("config_abort", "model_failure", "excluded", "reported_separately")
 _BY_STOP = {
     "finished": "model.wrong_answer",
     "steps": "limit.steps",
@@ -39,7 +39,7 @@ def labels(outcomes: Iterable[Outcome]) -> list[dict[str, Json]]:
     turns: dict[str, Counter[str]] = defaultdict(Counter)
     counted: set[str] = set()
     for outcome in outcomes:
-        for name in {*outcome.labels, *(outcome.turns or ()), outcome.label} - PLAIN - {""}:
+        for name in {*outcome.labels, *(outcome.turns or ()), outcome.label}.difference(PLAIN, [""]):
             trials[name][outcome.harness] += 1
             if outcome.turns is not None:
                 counted.add(name)
@@ -74,7 +74,7 @@ def cause(outcome: Outcome) -> tuple[str, str]:
         name = outcome.label or UNLABELLED
         return _owner(name) if outcome.label else _BY_BOUNDARY.get(outcome.owner, outcome.owner), name
     met = [LABELS[name] for name in outcome.labels if name in LABELS]
-    decisive = [label.name for label in met if label.effect in _DECIDING]
+    decisive = [label.name for label in met if label.effect in DECISIVE]
     decisive += [_BY_STOP[outcome.stop]] if outcome.stop in _BY_STOP else []
     decisive += [label.name for label in met if label.effect == "model_feedback"]
     return (_owner(decisive[0]), decisive[0]) if decisive else ("model", f"stopped: {outcome.stop}")

@@ -12,6 +12,7 @@ Section = Mapping[str, Json]
 
 _LABELS_TOLD = 3  # of one owner, in a sentence
 _LIMIT = "limit."
+_ANSWERS = ("yes", "no", "unknown")
 
 
 def effect_name(effect: str) -> str:
@@ -124,8 +125,8 @@ def probe_phrase(section: Section) -> str:
     probe = section["endpoint_health"]["probe"]
     if probe is None:
         return "not probed"
-    answers = [one_line(one["status"]) for one in probe["checks"]]
-    told = ", ".join(f"{answers.count(status)} {status}" for status in dict.fromkeys(answers))
+    answers = [one["status"] for one in probe["checks"]]
+    told = ", ".join(f"{answers.count(status)} {status}" for status in _ANSWERS if status in answers)
     denied = ", ".join(one_line(one["check"]) for one in probe["checks"] if one["status"] == "no")
     calls = f" in {count(probe['calls'], 'call')}" if probe["calls"] else ""
     return f"{told or 'nothing asked'}{calls}" + (f"; no: {denied}" if denied else "")

@@ -162,6 +162,8 @@ def _cause(section: Section) -> list[str]:
         if row["effect"] is not None and row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
     ]
     drops = [row for row in levels if row["effect"] < 0]
+    if not drops and section["worst"]["reason"]:  # below 20 tasks no level can stand out
+        return []
     if not drops:
         sought = differ(section) and any(row["effect"] is not None for row in section["axes"])
         return ["No single level of an axis stands out as the cause."] if sought else []

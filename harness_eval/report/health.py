@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from harness_eval.diagnosis.trial import PLAIN
+from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.errors import redact
 from harness_eval.probing import Probe
 from harness_eval.report.counts import UNLABELLED

@@ -162,7 +162,8 @@ def _outcome(row: Mapping[str, Json]) -> Outcome:
     if failure is None and score is None:
         failure = {"owner": "harness", "message": "neither a verdict nor a failure was recorded"}
     lost, usage = failure or {}, row.get("usage") or {}
-    recovered = row.get("recovered")
+    again = row.get("recovered") or {}
+    recovered = again.get("score") if isinstance(again, Mapping) and not failure else None
     return Outcome(
         task=row["task"],
         harness=row["harness"],
@@ -173,14 +174,18 @@ def _outcome(row: Mapping[str, Json]) -> Outcome:
         message=redact(str(lost.get("message", "")))[:_MESSAGE_LENGTH],
         label=str(lost.get("label") or ""),
         stop=str(row.get("stop") or "unknown"),
-        labels=tuple(str(label) for label in row.get("labels") or ()),
+        labels=_texts(row.get("labels")),
         turns=_counted(row.get("turns")),
-        recovered=float(recovered["score"]) if isinstance(recovered, Mapping) and not failure else None,
-        acted=frozenset(row.get("acted") or ()),
+        recovered=None if recovered is None else float(recovered),
+        acted=frozenset(_texts(row.get("acted"))),
         tokens=int(usage.get("prompt") or 0) + int(usage.get("completion") or 0),
         seconds=float(row.get("seconds") or 0.0),
         cost=row.get("cost"),
     )
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(str(each) for each in value) if isinstance(value, list) else ()
 
 
 def _counted(value: Json) -> dict[str, int] | None:

@@ -264,6 +264,14 @@ def test_a_damaged_file_is_one_line_that_names_it(tmp_path: Path, name: str, con
     assert "\n" not in str(caught.value)
 
 
+def test_keys_of_a_row_that_hold_something_else_count_as_not_recorded(tmp_path: Path) -> None:
+    odd = {"labels": 3, "turns": [1], "retried": "x", "recovered": {}, "acted": None}
+    data = build(rewrite(write_run(tmp_path, LABELLED), lambda row: row.update(odd)))
+    assert data["labels"] == []
+    assert data["recovered"] is None
+    assert data["endpoint_health"]["retried"] == {}
+
+
 def test_a_secret_that_the_probe_saw_does_not_reach_the_report(tmp_path: Path) -> None:
     checks = [{"check": "c", "status": "no", "detail": "Authorization: Bearer sk-verysecretvalue1234"}]
     data = run(tmp_path, probe={**PROBE, "checks": checks})
