@@ -11,6 +11,8 @@ import pytest
 from harness_eval.agent import run_agent
 from harness_eval.axes import Level, axes, levels, make_level
 from harness_eval.bundled import folder
+from harness_eval.diagnosis.labels import LABELS
+from harness_eval.diagnosis.trial import labels_of, trial_findings, turns_of
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.endpoints.openai import OpenAIEndpoint
 from harness_eval.errors import ConfigError
@@ -20,6 +22,7 @@ from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
 from harness_eval.sandboxes import provider
 from harness_eval.task import Task, load_suite, verify
+from harness_eval.trial import hidden
 from harness_eval.types import Limits, StopReason
 
 pytestmark = pytest.mark.anyio
@@ -83,13 +86,17 @@ async def endpoint(anyio_backend: str) -> AsyncIterator[OpenAIEndpoint]:
 
 
 async def solves(endpoint: OpenAIEndpoint, harness: Harness, task: Task) -> None:
-    """Let it play, and require that it solved the task, in at least three turns, and ended by itself."""
+    """Let it play; it must solve the task, in at least three turns, end by itself, and be accused of nothing."""
     async with provider("local").open(task.spec) as box:
         record = await run_agent(harness, task.instruction, box, endpoint, limits=Limits(), seed=1)
         verdict = await verify(task, box)
     said = [step.action.text for step in record.steps]
     assert (verdict.solved, record.stop) == (True, StopReason.FINISHED), (harness.labels, verdict.detail, said)
     assert len(record.steps) >= 3
+    assert all(step.labels for step in record.steps)
+    turns = turns_of(record, frozenset(tool.name for tool in harness.tools), hidden(harness, record))
+    labels = labels_of(record, trial_findings(turns, record, verdict.solved))
+    assert {LABELS[label].effect for label in labels} <= {"tolerated", "model_feedback"}, (harness.labels, labels)
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -21,6 +21,7 @@ LOOP = 5
 
 _PLANS_IN_A_ROW = 4
 _PLAN_NAME = re.compile(r"plan|todo", re.IGNORECASE)
+_NO_LOOK = re.compile(r"submit|finish|complet|think|plan|todo", re.IGNORECASE)
 _CHANGING_NAME = re.compile(r"write|create|edit|replace|insert|patch|append|delete|remove|save|move", re.IGNORECASE)
 _CHANGING_COMMAND = re.compile(
     r"(?:^|[;&|]\s*)(?:git (?:clone|commit|push|init|apply|merge)|mkdir|cp|mv|rm|touch|tee|patch|install|ln|chmod|"
@@ -187,7 +188,7 @@ def _unseen(turns: Sequence[Turn]) -> Iterator[Finding]:
 def _looks_again(turns: Sequence[Turn]) -> bool:
     """Whether the last of these turns asks what the first asked, and nothing was changed meanwhile."""
     seen = {call for call, result in _answered(turns[0]) if not _FAILED.search(result or "")}
-    again = seen & set(_asked(turns[-1]))
+    again = {call for call in seen & set(_asked(turns[-1])) if not _NO_LOOK.search(call[0])}
     return bool(again) and not any(_changes(call) for turn in turns for call in turn.calls)
 
 

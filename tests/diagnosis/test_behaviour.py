@@ -165,6 +165,12 @@ def test_looking_again_after_a_change_is_silent() -> None:
     assert labels([*turns, dataclasses.replace(called("read", path="a"), hidden=frozenset({0}))]) == []
 
 
+def test_handing_in_again_or_repeating_what_failed_is_no_looking() -> None:
+    for name, result in (("submit", "noted"), ("read", "Error: the host did not respond")):
+        turns = [called(name, result, path="a"), called("run", cmd="true")]
+        assert labels([*turns, dataclasses.replace(called(name, path="a"), hidden=frozenset({0}))]) == []
+
+
 def test_a_result_that_was_never_shown_is_the_harness_s_doing() -> None:
     assert labels([called("read", path="a"), dataclasses.replace(said("Hm."), hidden=frozenset({0}))]) == [
         "harness.result_dropped"
