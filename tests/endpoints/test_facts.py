@@ -10,6 +10,7 @@ import pytest
 from harness_eval.axes.protocol.base import Wire
 from harness_eval.axes.protocol.native import Native
 from harness_eval.diagnosis.labels import LABELS
+from harness_eval.diagnosis.reply import label_reply
 from harness_eval.endpoints.body import request_body
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.endpoints.profiles import PROFILES, SAMPLING
@@ -556,9 +557,10 @@ async def test_identical_requests_that_fail_and_fail_and_pass_are_one_reply_with
     ],
     ids=["reasoning in the content", "reasoning alone", "tokens of the template", "degeneration"],
 )
-async def test_other_faults_of_serving_reach_the_diagnosis_as_they_came(
+async def test_other_faults_of_serving_reach_the_diagnosis_and_are_never_the_model_s(
     connect: Connect, answer: Answer, text: str, thinking: str | None
 ) -> None:
     endpoint, server = await connect(answer)
     reply = await endpoint.complete(ASK)
     assert (reply.text, reply.thinking, len(server.received)) == (text, thinking, 1)
+    assert label_reply(reply, None).owner not in ("model", "none")
