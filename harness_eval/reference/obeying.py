@@ -20,7 +20,7 @@ def obeyed(situation: Situation) -> Turn | None:
     """
     call = _ordered(_newest(situation))
     if call is not None:
-        return Turn("work", "I do what is asked.", f"I am told to call {call.name}, and with what. I do just that.", call)
+        return Turn("work", "I do what is asked.", f"I am told to call {call.name} and with what, so I do.", call)
     if situation.turns and _ordered(situation.task):
         return Turn("end", _newest(situation), "There is no further order, so the newest result is the answer.")
     return None
