@@ -106,6 +106,7 @@ async def test_a_failure_of_the_clean_up_does_not_overturn_a_verdict(tmp_path: P
     assert result.verdict is not None
     assert result.verdict.solved
     assert "would not go away" in result.extra["cleanup"]
+    assert result.labels == ("evaluator.cleanup_overrides_verdict",)
 
 
 async def test_the_task_s_own_time_limit_is_kept(tmp_path: Path) -> None:
