@@ -13,6 +13,8 @@ import pytest
 
 from harness_eval import report, store, study
 from harness_eval.diagnosis.labels import LABELS, boundary_of
+from harness_eval.diagnosis.reply import PLAIN, label_reply
+from harness_eval.endpoints.reply import ReplyAssembler
 from harness_eval.probing import Probe
 from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.server import ReferenceConfig, listening
@@ -33,9 +35,12 @@ HARNESSES = {
 }
 ASKED: dict[str, dict[str, Any]] = {
     "thinking-not-applied": {"reasoning_effort": "high"},
-    "tool-choice-ignored": {"extra_body": {"tool_choice": "none"}},
+    "stall": {"timeout_seconds": 0.3},
 }
 """How an endpoint must be asked for a fault to matter."""
+
+UNSEEN = {"tool-choice-ignored"}
+"""What no run can show, since none ever states a tool choice; a recorded exchange that states one does."""
 
 STEPS = """  - {say: "I look at the log.", run: "cat app.log", learn: {port: "port=(\\\\d+)"}}
   - {say: "I read the file.", read: "app.ini", learn: {old: "port = (\\\\d+)"}}
@@ -95,7 +100,7 @@ class Ran:
 
     def labels(self) -> Counter[str]:
         """Every label that is written down anywhere, with how often."""
-        found = Counter(label for row in self.rows for label in labels_of(row))
+        found = Counter(label for row in self.rows for label in labels_of(row) if label not in PLAIN)
         checks = [each for key in ("checks", "unsupported") for each in self.probe.get(key, ())]
         return found + Counter(each["label"] for each in checks if each["label"])
 
@@ -110,7 +115,7 @@ def resolved(folder: Path) -> study.Study:
     for name, levels in HARNESSES.items():
         (folder / f"{name}.yaml").write_text(json.dumps(levels))
     endpoint = {"name": "served", "base_url": "http://127.0.0.1:9/v1", "model": MODEL, "scripted": True}
-    asked = {"backoff_seconds": 0.01, "timeout_seconds": 0.5, "retries": 4}
+    asked = {"backoff_seconds": 0.01, "timeout_seconds": 10.0, "retries": 4}
     keys = {
         "name": "faulty",
         "endpoints": [{**endpoint, **asked}],
@@ -171,7 +176,7 @@ async def test_a_fault_of_the_server_is_written_down_and_never_held_against_the_
     shows = FAULTS[name].shows
     done = await ran(planned, tmp_path, {name: FAULTS[name].usual}, **ASKED.get(name, {}))
     assert not accused(done, shows)
-    assert not shows or {*shows} & done.labels().keys() or done.ended.outcome.down, done.labels()
+    assert name in UNSEEN or not shows or {*shows} & done.labels().keys() or done.ended.outcome.down, done.labels()
     for row in done.lost:
         label = row["failure"]["label"]
         assert label in shows
@@ -185,13 +190,14 @@ async def test_a_fault_of_the_server_is_written_down_and_never_held_against_the_
 async def test_what_can_be_put_right_or_tried_again_costs_no_trial(
     planned: study.Study, tmp_path: Path, name: str
 ) -> None:
-    done = await ran(planned, tmp_path, {name: FAULTS[name].usual})
+    done = await ran(planned, tmp_path, {name: FAULTS[name].usual}, **ASKED.get(name, {}))
     assert (done.ended.solved, done.ended.exit_code, done.ended.unsupported["served"]) == (TRIALS, 0, ())
 
 
 @pytest.mark.parametrize("name", named("excluded", transient=True))
 async def test_an_outage_loses_trials_to_the_endpoint(planned: study.Study, tmp_path: Path, name: str) -> None:
-    done, shows = await ran(planned, tmp_path, {name: 1.0}, retries=1), FAULTS[name].shows
+    shows = FAULTS[name].shows
+    done = await ran(planned, tmp_path, {name: 1.0}, **{"retries": 1, **ASKED.get(name, {})})
     assert not accused(done)
     assert {row["failure"]["owner"] for row in done.lost} == {"endpoint"}
     assert {row["failure"]["label"] for row in done.lost} <= {*shows}
@@ -203,12 +209,11 @@ async def test_an_outage_loses_trials_to_the_endpoint(planned: study.Study, tmp_
 async def test_what_cannot_run_is_unsupported_and_everything_else_is_judged(
     planned: study.Study, tmp_path: Path, name: str
 ) -> None:
-    done = await ran(planned, tmp_path, {name: FAULTS[name].usual})
+    done = await ran(planned, tmp_path, {name: FAULTS[name].usual}, **ASKED.get(name, {}))
+    assert all(row["solved"] for row in done.judged)
     if not done.ended.outcome.down:
-        labels = {each.label for each in done.ended.unsupported["served"]}
-        assert labels <= {*FAULTS[name].shows}
-        assert all(row["solved"] for row in done.judged)
-        assert done.ended.exit_code == 0
+        assert {each.label for each in done.ended.unsupported["served"]} == {*FAULTS[name].shows}
+        assert done.ended.exit_code == (0 if done.judged else 3)
 
 
 @pytest.mark.parametrize("name", named("reported_separately"))
@@ -229,3 +234,13 @@ async def test_a_call_that_leaked_into_the_text_has_a_second_reading(
     read_again = [row for row in done.judged if not row["solved"]]
     assert read_again
     assert all(row["recovered"]["solved"] for row in read_again)
+
+
+async def test_an_ignored_tool_choice_shows_in_an_exchange_that_states_one(planned: study.Study) -> None:
+    served = ReferenceConfig(tuple(task.folder for task in planned.tasks), faults={"tool-choice-ignored": 1.0})
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+    order = [{"role": "user", "content": "Call the tool look with the arguments {}."}]
+    body = {"model": MODEL, "messages": order, "tools": [tool], "tool_choice": "none"}
+    assembler = ReplyAssembler()
+    assembler.add(json.loads(b"".join(served.answerer().answer(json.dumps(body).encode()).pieces)))
+    assert label_reply(assembler.reply(), body).label == "serving.tool_choice_ignored"

@@ -20,6 +20,7 @@ _LIMITS = {
 }
 # Where a command outlasts its limit and the box goes on, the model is told; it excludes only a trial that it ends.
 _TOLD_OF = frozenset({"sandbox.exec_hang"})
+_OF_THE_WIRE = ("serving", "gateway", "undetermined")
 _OTHERS = ("reported_separately", "excluded", "config_abort")
 
 
@@ -76,13 +77,15 @@ def trial_findings(turns: Sequence[Turn], record: Trajectory, solved: bool) -> t
     """What is found in a judged trial as a whole: its behaviour, a limit that ended it, or else a wrong answer.
 
     A wrong answer is the model's alone: there is none where the turn that the trial ended on, or something that
-    happened over several turns, is somebody else's or has a name of its own.
+    happened over several turns, is somebody else's or has a name of its own; nor where the wire spoilt an earlier turn,
+    since nobody can tell what would have become of it.
     """
     finished = record.stop is StopReason.FINISHED
     findings = list(behaviours(turns, solved=solved, task=record.prompt, ended=finished))
     if record.stop in _LIMITS:
         findings.append(found(_LIMITS[record.stop]))
-    if finished and not findings and not solved and not (turns and _has_another_owner(turns[-1])):
+    excused = any(map(_has_another_owner, turns[-1:])) or any(map(_was_spoilt, turns))
+    if finished and not findings and not solved and not excused:
         findings.append(found("model.wrong_answer", turns[-1].text[-120:] if turns else ""))
     return tuple(findings)
 
@@ -91,6 +94,12 @@ def _has_another_owner(turn: Turn) -> bool:
     return any(
         LABELS[name].effect in _OTHERS for name in (turn.finding.label, *turn.finding.also) if name not in _TOLD_OF
     )
+
+
+def _was_spoilt(turn: Turn) -> bool:
+    """Whether what the model said may have been another thing than what arrived."""
+    labels = [LABELS[name] for name in (turn.finding.label, *turn.finding.also)]
+    return any(label.effect == "reported_separately" and label.owner in _OF_THE_WIRE for label in labels)
 
 
 def labels_of(record: Trajectory, findings: Sequence[Finding] = ()) -> tuple[str, ...]:

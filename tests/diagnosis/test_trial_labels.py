@@ -84,10 +84,17 @@ def test_an_end_that_somebody_else_has_a_part_in_is_no_wrong_answer(label: str) 
     assert labels_of(trajectory, trial_findings(turns_of(trajectory), trajectory, False)) == (label,)
 
 
-def test_what_was_put_right_at_the_end_or_went_wrong_before_it_excuses_nothing() -> None:
+def test_what_was_put_right_at_the_end_or_told_to_the_model_before_it_excuses_nothing() -> None:
     assert findings(
-        record(step(LOOK, "undetermined.bad_args_json"), step(Action("It is done."), "serving.think_tag_leak"))
+        record(step(LOOK, "model.bad_args_json"), step(Action("It is done."), "serving.think_tag_leak"))
     ) == ["model.wrong_answer"]
+
+
+@pytest.mark.parametrize(
+    "label", ["serving.markup_in_arguments", "undetermined.bad_args_json", "gateway.reasoning_placeholder"]
+)
+def test_where_the_wire_spoilt_an_earlier_turn_nobody_can_tell_whose_the_end_is(label: str) -> None:
+    assert findings(record(step(LOOK, label), step(Action("It is done.")))) == []
 
 
 def test_an_end_that_has_a_name_of_its_own_is_no_wrong_answer() -> None:

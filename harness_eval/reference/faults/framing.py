@@ -115,6 +115,8 @@ class LateUsage(Fault):
 class EarlyUsage(Fault):
     """Token counts come with the first chunk of a stream, and zeros with the last."""
 
+    shows: ClassVar = ("ok.usage_missing",)
+
     def stream(self, chunks: list[Chunk], asked: Asked) -> list[Chunk]:
         """The counts moved to the front."""
         *others, last = chunks

@@ -71,9 +71,12 @@ DIALECTS: Mapping[str, Writer] = {
 
 
 class MarkupLeak(Fault):
-    """A call stands in the text in the template's own markup, in one of several dialects."""
+    """A call stands in the text in the template's own markup, in one of several dialects.
 
-    shows: ClassVar = ("undetermined.markup_leak",)
+    Where it is that of a model with ids of its own, and earlier calls had others, those ids may be why.
+    """
+
+    shows: ClassVar = ("undetermined.markup_leak", "serving.id_format_foreign")
     usual: ClassVar = _SOME
 
     def says(self, reply: Spoken, asked: Asked) -> Spoken:

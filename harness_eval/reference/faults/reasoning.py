@@ -85,9 +85,12 @@ class TerminatorLeak(Fault):
 
 
 class AnswerInReasoning(Fault):
-    """The whole answer of a turn without native calls is filed as reasoning, and the text is empty."""
+    """The whole answer of a turn without native calls is filed as reasoning, and the text is empty.
 
-    shows: ClassVar = ("serving.answer_in_reasoning",)
+    Where calls are text, they are filed there with it.
+    """
+
+    shows: ClassVar = ("serving.answer_in_reasoning", "undetermined.call_in_reasoning")
     usual: ClassVar = _SOME
 
     def says(self, reply: Spoken, asked: Asked) -> Spoken:
@@ -107,7 +110,8 @@ class ReasoningInContent(Fault):
         """Nothing but what was thought."""
         if not reply.thinking:
             return reply
-        return replace(reply, text=f"<think>{reply.thinking}", thinking="", calls=(), finish_reason="stop")
+        only = replace(reply, completion_tokens=reply.reasoning_tokens + 1, reasoning_tokens=0, finish_reason="stop")
+        return replace(only, text=f"<think>{reply.thinking}", thinking="", calls=())
 
 
 class ThoughtOnly(Fault):
@@ -121,7 +125,8 @@ class ThoughtOnly(Fault):
         if not reply.thinking:
             return reply
         text = asked.pick(("", "   \n", "(empty content)"))
-        return replace(reply, text=text, calls=(), finish_reason="stop")
+        only = replace(reply, completion_tokens=reply.reasoning_tokens + 1, finish_reason="stop")
+        return replace(only, text=text, calls=())
 
 
 class EmptyTurn(Fault):
