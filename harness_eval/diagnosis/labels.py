@@ -216,6 +216,8 @@ _VOCABULARY: Mapping[tuple[Blame, Effect], Mapping[str, str]] = {
         "infra.not_openai_shape": "a success in a foreign envelope",
     },
     ("provider", "config_abort"): {
+        "infra.access_refused": "the key, or the access, is refused",
+        "infra.address_unknown": "the model or the address is unknown",
         "infra.quota_exhausted": "the account is empty",
     },
 }

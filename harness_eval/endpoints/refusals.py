@@ -32,7 +32,7 @@ _DOWN = {
     404: "the model or the URL is unknown",
     405: "the URL is not that of a completions API",
 }
-_FINAL = frozenset({"infra.quota_exhausted", "infra.not_openai_shape"})
+_FINAL = frozenset({"infra.quota_exhausted", "infra.access_refused", "infra.address_unknown"})
 _FAULTY_FINISHES = frozenset({"error", "network_error", "abort"})
 _OF_SERVERS = frozenset({408, 409, 413})
 _TIMED_OUT = frozenset({408, 504, 524})
@@ -158,7 +158,9 @@ def _label(refusal: Refusal, message: str) -> str:
     if status >= 500 or status in _OF_SERVERS or is_page:
         return _failed(refusal, is_page, text)
     if status in _DOWN and not (status == 404 and _UNSUPPORTED.search(text)):
-        return "infra.not_openai_shape" if status in (404, 405) else "infra.quota_exhausted"
+        return {401: "infra.access_refused", 402: "infra.quota_exhausted", 403: "infra.access_refused"}.get(
+            status, "infra.address_unknown"
+        )
     return request_fault(_ends(message) or text, refusal.request, refusal.sent)
 
 

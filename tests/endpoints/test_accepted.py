@@ -90,7 +90,7 @@ def test_an_error_between_the_chunks_is_an_error_in_the_stream(reader: BodyReade
             HarnessFailure,
             "harness.orphan_tool_result",
         ),
-        ({"code": 401, "message": "no such key"}, EndpointDown, "infra.quota_exhausted"),
+        ({"code": 401, "message": "no such key"}, EndpointDown, "infra.access_refused"),
     ],
 )
 def test_an_error_inside_a_success_that_no_retry_can_mend_keeps_its_own_label(

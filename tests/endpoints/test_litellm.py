@@ -105,7 +105,7 @@ async def test_a_passing_refusal_is_retried_here_and_not_by_litellm(connect: Con
 
 
 REFUSALS = {
-    "key": (refused(401, f"bad key {SECRET}"), EndpointDown, "infra.quota_exhausted"),
+    "key": (refused(401, f"bad key {SECRET}"), EndpointDown, "infra.access_refused"),
     "quota": (refused(429, f"no {SECRET}", "exceeded_current_quota_error"), EndpointDown, "infra.quota_exhausted"),
     "overflow": (
         refused(400, f"This model's maximum context length is 8192 tokens. {SECRET}"),

@@ -15,7 +15,7 @@ from harness_eval.types import Reply, Request, Usage
 
 _RETRIES = 2
 _PATIENCE = 180.0  # seconds for one reply, all retries included
-_QUOTA = "infra.quota_exhausted"
+_FOR_ALL = ("infra.quota_exhausted", "infra.access_refused")  # an unknown address may be that of one wire alone
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Asking:
             with boundary("endpoint"):
                 reply = await self._reply(request, self.config.stream is not other_way)
         except HarnessEvalError as error:
-            if isinstance(error, EndpointDown) and error.label == _QUOTA:
+            if isinstance(error, EndpointDown) and error.label in _FOR_ALL:
                 raise
             return error
         self.replies += 1
