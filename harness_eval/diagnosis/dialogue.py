@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness_eval.diagnosis.arguments import read_arguments
@@ -18,7 +18,7 @@ from harness_eval.diagnosis.reply import PLAIN, evidence_of, label_reply
 from harness_eval.diagnosis.turn import Turn
 from harness_eval.endpoints.redaction import cleaner
 from harness_eval.errors import ConfigError
-from harness_eval.types import RawCall, Reply, ToolCall
+from harness_eval.types import Json, RawCall, Reply, ToolCall
 
 DECISIVE = frozenset({"reported_separately", "excluded", "config_abort", "model_failure"})
 
@@ -66,15 +66,15 @@ def diagnose(exchanges: Iterable[Exchange], name: str) -> Diagnosis:
     """
     log, before = _Log(), list[Reply]()
     for exchange in exchanges:
-        outcome = outcome_of(exchange, name)
+        outcome, request = outcome_of(exchange, name), _asked(exchange, log)
         reply = outcome.reply
         if reply is not None:
-            log.findings.append(label_reply(reply, exchange.request, before))
+            log.findings.append(label_reply(reply, request, before))
             before.append(reply)
         elif outcome.finding is not None:
             log.findings.append(outcome.finding)
         log.replies.append(reply)
-        log.offered.append(offer_in(exchange.request).names)
+        log.offered.append(offer_in(request).names)
         log.seconds.append(exchange.seconds)
         log.secrets.update(exchange.secrets)
         log.history.take(exchange.request, reply.calls if reply else ())
@@ -82,6 +82,13 @@ def diagnose(exchanges: Iterable[Exchange], name: str) -> Diagnosis:
         raise ConfigError(f"{name}: no exchange in it")
     _see_together(log)
     return _clean(log.findings, _of_dialogue(log), log.secrets)
+
+
+def _asked(exchange: Exchange, log: _Log) -> Mapping[str, Json] | None:
+    """The request; one without the key that offered tools before offers none any more."""
+    offer = offer_in(exchange.request)
+    withdrawn = offer.whole and offer.names is None and any(log.offered)
+    return {**offer.request, "tools": []} if withdrawn else exchange.request
 
 
 def _see_together(log: _Log) -> None:
@@ -208,7 +215,8 @@ def _over_turns(log: _Log) -> Iterator[Finding]:
         if asked.renamed:
             yield found("harness.history_rewrites_name", evidence_of(f"turn {number}: {asked.renamed} in the history"))
             break
-    turns = [_turn(log, number, numbers) for number in numbers]
+    places = {number: place for place, number in enumerate(numbers)}
+    turns = [_turn(log, number, places) for number in numbers]
     for finding in behaviours(turns, solved=None, task=log.history.task):
         seen = re.sub(r"\bturn (\d+)", lambda match: f"turn {_number(numbers, int(match[1]))}", finding.evidence)
         yield dataclasses.replace(finding, evidence=evidence_of(seen))
@@ -231,10 +239,10 @@ def _number(numbers: Sequence[int], place: int) -> int:
     return numbers[place] if place < len(numbers) else place
 
 
-def _turn(log: _Log, number: int, numbers: Sequence[int]) -> Turn:
+def _turn(log: _Log, number: int, places: Mapping[int, int]) -> Turn:
     reply, asked = log.replies[number] or Reply(), log.history.turns[number]
     calls = tuple(_call(call) for call in reply.calls)
-    hidden = frozenset(numbers.index(other) for other in asked.hidden if other in numbers)
+    hidden = frozenset(places[other] for other in asked.hidden if other in places)
     return Turn(
         reply.text,
         reply.thinking,

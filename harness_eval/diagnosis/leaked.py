@@ -63,7 +63,7 @@ def leak_problem(
     if leak.variant == "spaced":
         return Problem("serving.parser_mismatch", f"spaces between control tokens, {shown}")
     taught = _taught(text, leak, offer, before)
-    if taught and offer.whole and not offer.names:
+    if taught and offer.whole and not offer.names and not any(reply.calls for reply in before):
         return None
     if cap and not all(each.complete for each in leaks):
         return Problem("limit.output_tokens_in_call", f"the token limit cut {shown}", cap)

@@ -105,9 +105,7 @@ def is_last(text: str, leaks: Collection[Leak]) -> bool:
     """Whether nothing follows the calls that stand in a text, and nothing stands between them."""
     ordered = sorted(leaks, key=lambda leak: leak.start)
     edges = [*(leak.start for leak in ordered[1:]), len(text)]
-    return bool(ordered) and all(
-        not text[leak.end : edge].strip() for leak, edge in zip(ordered, edges, strict=False)
-    )
+    return bool(ordered) and all(not text[leak.end : edge].strip() for leak, edge in zip(ordered, edges, strict=False))
 
 
 def is_quoted(text: str, leak: Leak) -> bool:
@@ -160,7 +158,7 @@ def _quotation(scan: Scan, start: int) -> tuple[list[Leak], int]:
     text = scan.text
     start = after_space(text, start)
     fence = _FENCE.match(text, start)
-    begins_line = not text[text.rfind("\n", max(start - 40, 0), start) + 1 : start].strip(" \t>-*")
+    begins_line = not text[max(start - 40, text.rfind("\n", max(start - 40, 0), start) + 1, 0) : start].strip(" \t>-*")
     if fence is not None and begins_line:
         mark = fence["mark"]
         end = scan.find(_ENDS[mark[0], min(len(mark), _LONGEST_MARK)], fence.end())

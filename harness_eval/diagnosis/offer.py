@@ -17,8 +17,8 @@ class Offer:
 
     `names` holds the tools that were offered, None where the body does not say. `schemas` has their parameters as JSON
     Schema, under "" what holds for any tool; `strict` those whose schema the server promised to enforce. `choice` is
-    the tool choice: "", none, auto, required, or a tool's name. `limit` is the cap on tokens. `whole` says that the
-    body is a whole request, so that what it lacks was not sent.
+    the tool choice: "", none, auto, required, or a tool's name. `limit` is the cap on tokens. `withdrawn`
+    says that no tool is offered, in so many words; `whole` that the body has what a request needs, save perhaps tools.
     """
 
     names: frozenset[str] | None = None
@@ -63,7 +63,7 @@ def offer_in(request: Mapping[str, Json] | None) -> Offer:
     if isinstance(request.get("schema"), Mapping):
         schemas[""] = request["schema"]
         strict |= {""} if request.get("strict") else set()
-    known = given or whole or isinstance(request.get("schemas"), Mapping)
+    known = given or isinstance(request.get("schemas"), Mapping)
     names = frozenset(_names(request)) | {name for name in schemas if name}
     return Offer(
         names=names if known else None,

@@ -90,8 +90,7 @@ def _found(reply: Reply, offer: Offer, before: Sequence[Reply]) -> Iterator[Prob
     """What is wrong, in the order of decision."""
     cap = cap_of(reply, offer)
     if reply.calls:
-        ended = offer.whole and not offer.names and any(each.calls for each in before)
-        if offer.withdrawn or ended:
+        if offer.withdrawn:
             yield _unwanted(reply)
         else:
             for call in reply.calls:

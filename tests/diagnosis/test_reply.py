@@ -439,6 +439,12 @@ def test_where_no_tools_travel_beside_the_text_a_call_as_text_is_a_call(text: st
     assert labelled(said(text), body) == "ok.tool_call"
 
 
+def test_a_body_that_says_nothing_of_tools_blames_nobody_for_calls() -> None:
+    body = request()
+    del body["tools"]
+    assert labelled(calling(call("frobnicate")), body, (calling(call()),)) == "ok.tool_call"
+
+
 def test_earlier_calls_that_were_flattened_into_the_history_teach_a_notation() -> None:
     body = request()
     body["messages"] += [
