@@ -14,12 +14,13 @@ from harness_eval.types import Json
 Reader = Callable[[Scan, re.Match[str]], list[Leak]]
 
 _BAR = r"[|｜‖∥│¦]{1,3}"
-_DSML = r"(?:[|｜‖∥│¦]{0,3}\s{0,2}DSML\s{0,2}[|｜‖∥│¦:]{0,3}\s{0,2})"
+_ANY_BAR = r"[^\s<>/A-Za-z0-9\"'`]{0,3}"
+_DSML = rf"(?:{_ANY_BAR}\s{{0,2}}DSML\s{{0,2}}{_ANY_BAR}\s{{0,2}})"
 _SPACED_DSML = rf"(?:{_DSML}|\w{{1,20}}:)?\s{{0,3}}"
 _SP = r"\s{0,4}"
 _QUOTE = r"[\"'“”]?"
 _NAME = r"[\w.\-/:]{1,100}"
-_GIVEN = r"[^\"'<>\n]{1,100}"
+_GIVEN = r"[^\"'<>\s]{1,100}"
 _OPEN, _CLOSE, _SEP = (rf"<\|{_SP}{word}{_SP}\|>" for word in ("open", "close", "sep"))
 
 
@@ -34,9 +35,10 @@ def _compiled(*patterns: str) -> list[re.Pattern[str]]:
 
 _WORDS = r"(?:function_calls?|functioncall|tool_calls?|calls)"
 WRAPPER = (
-    rf"<{_SP}(?:{_DSML}|\w{{1,20}}:)?{_SP}{_WORDS}{_SP}>|<{_SP}{_DSML}(?!invoke|parameter)\w{{0,40}}{_SP}(?:>|\Z)"
+    rf"<{_SP}(?:{_DSML}|\w{{1,20}}:)?{_SP}{_WORDS}{_SP}>"
+    rf"|<{_SP}{_DSML}(?:(?!invoke|parameter)\w{{0,40}}{_SP}(?:{_BAR})?>|[^<>]{{0,120}}\Z)"
     rf"|{_token('tool_calls?(?:_start)?')}|{_token('tool_calls?_section_begin')}|{_token('tool_calls_begin')}"
-    rf"|{_OPEN}{_SP}tools{_SP}{_SEP}|\[TOOL_CALLS\]|<\|python_tag\|>"
+    rf"|{_OPEN}{_SP}tools{_SP}{_SEP}|\[TOOL_CALLS\]|<\|python_tag\|>|<\|FunctionCallBegin\|>"
 )
 """What stands around calls, or before a call that is JSON."""
 
@@ -52,6 +54,7 @@ _JSON_START = re.compile(r"\[?\s{0,20}\{\s{0,20}[\"}]|\[\s{0,20}\]")
 _AFTER_JSON = re.compile(rf"\s*(?:<{_SP}/|<{_BAR}|\[|$)")
 _TAG = re.compile(f"{WRAPPER}|{CLOSER.pattern}", re.IGNORECASE)
 _SPACE = re.compile(r"\s*")
+_CUT_TAG = re.compile(r"(?:<[^<>]{0,120})?\Z")
 _PYTHONIC = re.compile(rf"\[\s{{0,4}}(?P<name>{_NAME})\(")
 _BARE_NAME = re.compile(rf"(?P<name>{_NAME})\s{{0,4}}(?=<arg_key>|</tool_call>|\{{|\Z)")
 _MISTRAL_NAME = re.compile(rf"(?P<name>{_NAME}?)(?:\[CALL_ID\]\w{{1,60}})?(?:\[ARGS\])?\s{{0,4}}(?=\{{)")
@@ -80,10 +83,19 @@ def read_wrapper(scan: Scan, match: re.Match[str]) -> list[Leak]:
     text, start = scan.text, match.start()
     position = after_space(text, match.end())
     dialect = _dialect_of(match[0])
-    if position == len(text):
-        return [Leak("", None, False, start, position, dialect)]
+    if _CUT_TAG.match(text, position):
+        return [Leak("", None, False, start, len(text), dialect)]
     if _JSON_START.match(text, position):
         return _of_json(scan, start, position, dialect)
+    head = _HEAD.match(text, position)
+    if head and head["id"] and _ARGUMENTS.match(text, after_space(text, head.end("id"))):
+        return read_sectioned(scan, match)
+    return _read_name(scan, start, position, dialect)
+
+
+def _read_name(scan: Scan, start: int, position: int, dialect: str) -> list[Leak]:
+    """A wrapper in which a name comes first, in one of the ways of writing what follows it."""
+    text = scan.text
     if dialect == "mistral" and (named := _MISTRAL_NAME.match(text, position)):
         _, end, whole = json_calls(scan, named.end())
         arguments = json_object(text[named.end() : end]) if whole else None
@@ -141,7 +153,8 @@ def read_loose_pairs(scan: Scan, match: re.Match[str]) -> list[Leak]:
 
 
 FUNCTION = rf"<{_SP}function{_SP}={_SP}{_QUOTE}{_GIVEN}{_QUOTE}{_SP}>"
-INVOKE = rf"<{_SP}{_SPACED_DSML}invoke\s{{1,4}}name{_SP}={_SP}{_QUOTE}{_GIVEN}{_QUOTE}[^<>]{{0,100}}>"
+_CALLED = rf"(?:{_SPACED_DSML}invoke|{_DSML}(?:tool_call|tool|call|function))"
+INVOKE = rf"<{_SP}{_CALLED}\s{{1,4}}name{_SP}={_SP}{_QUOTE}{_GIVEN}{_QUOTE}[^<>]{{0,100}}>"
 
 
 def _tagged(dialect: str, tags: tuple[str, str], pair: tuple[str, str]) -> Reader:
@@ -152,9 +165,11 @@ def _tagged(dialect: str, tags: tuple[str, str], pair: tuple[str, str]) -> Reade
         tag = opening.match(scan.text, match.start())
         if tag is None:
             return []
+        kind = "dsml" if "DSML" in tag[0].upper() else dialect
+        if tag[0].endswith("/>"):
+            return _named(tag["name"].removesuffix("/"), {}, tag.span(), kind)
         body, stop, closed = scan.block(opening, closing, tag.end())
         arguments = arguments_in(body, key, end) if closed else None
-        kind = "dsml" if "DSML" in tag[0].upper() else dialect
         return [Leak(tag["name"].strip(), arguments, arguments is not None, tag.start(), stop, kind)]
 
     return read
@@ -169,7 +184,10 @@ _PARAMETER = rf"<{_SP}{_SPACED_DSML}parameter\s{{1,4}}name{_SP}={_SP}{_QUOTE}(?P
 _IS_STRING = rf"(?:\s{{1,4}}string{_SP}={_SP}{_QUOTE}(?P<kind>true|false){_QUOTE})?"
 read_invoke = _tagged(
     "invoke",
-    (INVOKE.replace(_GIVEN, f"(?P<name>{_GIVEN})"), rf"<{_SP}/?{_SP}{_SPACED_DSML}/?{_SP}invoke{_SP}>"),
+    (
+        INVOKE.replace(_GIVEN, f"(?P<name>{_GIVEN})"),
+        rf"<{_SP}/{_SP}{_CALLED}{_SP}>|<{_SP}{_DSML}/{_SP}(?:invoke|tool_call|tool|call|function){_SP}>",
+    ),
     (
         f"{_PARAMETER}{_IS_STRING}[^<>]{{0,60}}>",
         rf"<{_SP}/?{_SP}{_SPACED_DSML}/?{_SP}parameter{_SP}>",
@@ -205,6 +223,19 @@ def read_sectioned(scan: Scan, match: re.Match[str]) -> list[Leak]:
     variant = "" if name else "no_tool_name"
     dialect = "deepseek" if deepseek else "kimi_k2"
     return [Leak(name, arguments, closed and arguments is not None, match.start(), end, dialect, variant)]
+
+
+_INNER, _INNER_END = _compiled(r"<(?P<key>[\w.-]{1,64})>", r"</[\w.-]{1,64}>")
+
+
+def read_own_tag(scan: Scan, name: str, start: int) -> list[Leak]:
+    """A call whose tag is the tool's own name, with a pair of tags for each parameter."""
+    opening, closing = re.compile(f"<{re.escape(name)}>"), re.compile(f"</{re.escape(name)}>")
+    body, end, closed = scan.block(opening, closing, start + len(name) + 2)
+    arguments = arguments_in(body, _INNER, _INNER_END)
+    if not closed or (body.strip() and not arguments):
+        return []
+    return _named(name, arguments, (start, end), "own_tags")
 
 
 CHANNELLED = rf"{_OPEN}{_SP}call\b[^<]{{0,300}}{_SEP}"

@@ -33,7 +33,7 @@ _NATIVE_ID = re.compile(r"(?:functions\.)?[\w.-]{1,100}:\d{1,9}")
 
 def content_leaks(text: str, offer: Offer) -> list[Leak]:
     """The calls that leaked into the text: none that is part of a sentence, none of a tool that is not offered."""
-    return [leak for leak in leaks_in(text) if _counts(leak, offer) and not is_quoted(text, leak)]
+    return [leak for leak in leaks_in(text, offer.names or ()) if _counts(leak, offer) and not is_quoted(text, leak)]
 
 
 def reasoning_leaks(thinking: str, answered: bool, offer: Offer, drafts: bool = False) -> list[Leak]:
@@ -42,7 +42,7 @@ def reasoning_leaks(thinking: str, answered: bool, offer: Offer, drafts: bool = 
     Thinking drafts calls: where there is an answer, only those count that the reasoning ends with. `drafts` asks for
     the drafts as well, of any tool.
     """
-    leaks = leaks_in(thinking)
+    leaks = leaks_in(thinking, offer.names or ())
     if drafts:
         return list(leaks)
     counted = [leak for leak in leaks if _counts(leak, offer) and not is_quoted(thinking, leak)]

@@ -22,6 +22,7 @@ from harness_eval.diagnosis.dialects import (
     read_function,
     read_invoke,
     read_loose_pairs,
+    read_own_tag,
     read_sectioned,
     read_wrapper,
 )
@@ -40,6 +41,7 @@ _READERS: Mapping[str, tuple[str, Reader]] = {
     "wrapper": (WRAPPER, read_wrapper),
 }
 _OPENING = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, (pattern, _) in _READERS.items()), re.IGNORECASE)
+_OWN_TAG = re.compile(r"<([A-Za-z_][\w.-]{0,63})>")
 _CANDIDATE = re.compile(r"[<\[`]|^[ \t]*~~~", re.MULTILINE)
 
 _FENCE = re.compile(r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[\w-]{0,40})[^\n`]{0,80}(?:\n|\Z)")
@@ -55,9 +57,11 @@ _SPANS = {length: re.compile(rf"(?<!`)`{{{length}}}(?!`)") for length in range(1
 
 # A call told in words: a label, the tool's name, and its arguments as JSON.
 _VERB = r"(?:calling|call|called|using|use|used|invoking|invoke|running|executing|executed)"
+_SUBJECT = r"(?:(?:I(?: am|['’]m| will|['’]ll)?|now|let me)[ \t])"
 _NOTATION = re.compile(
-    rf"^[ \t]{{0,8}}(?:[-*>][ \t])?(?:\[?(?:{_VERB}[ \t])?(?:the[ \t])?(?:tool|function)(?:[ _-]?(?:calls?|use|name))?"
-    rf"[ \t]?:|\[{_VERB}[ \t](?:the[ \t])?(?:(?:tool|function)[ \t])?|Action[ \t]?:)[ \t]{{0,4}}[`*\"]{{0,2}}"
+    rf"^[ \t]{{0,8}}(?:[-*>][ \t])?(?:{_SUBJECT}?\[?(?:{_VERB}[ \t])?(?:the[ \t])?"
+    rf"(?:tool|function)(?:[ _-]?(?:calls?|use|name))?"
+    rf"[ \t]?:|[\[(*]{_VERB}s?[ \t](?:the[ \t])?(?:(?:tool|function)[ \t])?|Action[ \t]?:)[ \t]{{0,4}}[`*\"]{{0,2}}"
     r"(?P<name>[A-Za-z_][\w.\-]{0,99})[`*\"]{0,2}\]?[ \t]{0,4}[(:,]?\s{0,4}"
     r"(?:(?:with|(?:Action )?Input|arguments?|args|parameters)[ \t]?:?\s{0,4}){0,2}(?=\{)",
     re.MULTILINE | re.IGNORECASE,
@@ -67,18 +71,20 @@ _NOTATION_END = re.compile(r"\s{0,4}[)\]]{0,2}")
 Span = tuple[int, int]
 
 
-def leaks_in(text: str) -> tuple[Leak, ...]:
+def leaks_in(text: str, names: Collection[str] = ()) -> tuple[Leak, ...]:
     """The calls that stand in a text, in their order, in time linear in its length.
+
+    `names` are the tools on offer, which some write as tags of their own.
 
     What stands in a code span or a fenced block is quoted and no leak, and neither is a tag that nothing like a call
     follows. The dialects: hermes, qwen_xml, invoke, dsml, glm, kimi_k2, kimi_k3, deepseek, harmony, mistral, llama,
-    pythonic, fenced (a block that says that it is a call), json (the text is one call and nothing else), and words
-    (a label such as `[Calling tool: ...]`).
+    pythonic, own_tags, fenced (a block that says that it is a call), json (the text is one call and nothing else), and
+    words (a label such as `[Calling tool: ...]`).
     """
     stripped = text.strip()
     if stripped.startswith("{") and stripped.endswith("}"):
         return _bare(text)
-    leaks, quoted = _marked(text)
+    leaks, quoted = _marked(text, names)
     return tuple(leaks) or tuple(_told(text, quoted))
 
 
@@ -116,7 +122,7 @@ def is_quoted(text: str, leak: Leak) -> bool:
     return marked or (bool(line.strip()) and bool(re.match(r" ?[\w?!,.;:]", after)))
 
 
-def _marked(text: str) -> tuple[list[Leak], list[Span]]:
+def _marked(text: str, names: Collection[str]) -> tuple[list[Leak], list[Span]]:
     """The calls in markup, and the spans of text that are quoted."""
     scan, leaks, quoted = Scan(text), list[Leak](), list[Span]()
     position, opened = 0, (0, -1)
@@ -129,7 +135,10 @@ def _marked(text: str) -> tuple[list[Leak], list[Span]]:
             continue
         match = _OPENING.match(text, start)
         if match is None:
-            position = start + 1
+            own = _OWN_TAG.match(text, start) if names else None
+            found = read_own_tag(scan, own[1], start) if own and own[1] in names else []
+            leaks += found
+            position = found[-1].end if found else start + 1
             continue
         found = _READERS[match.lastgroup or ""][1](scan, match)
         outer = opened[0] if opened[1] == start else start

@@ -53,10 +53,16 @@ DIALECTS = [
     ("json", '{"name": "run", "arguments": {"cmd": "ls"}}'),
     ("words", '[Calling tool: run({"cmd": "ls"})]'),
     ("words", '[Called run with {"cmd": "ls"}]'),
+    ("words", 'I am calling tool: run({"cmd": "ls"})'),
+    (
+        "dsml",
+        "<｜DSML｜invoke name=run><｜DSML｜parameter name=cmd string=true>ls<｜DSML｜/parameter><｜DSML｜/invoke>",
+    ),
+    ("kimi_k2", SECTION.format(id="functions.run:0", args='{"cmd": "ls"}').replace("<|tool_call_begin|>", "")),
     ("words", 'Tool call: `run` {"cmd": "ls"}'),
     ("words", 'Action: run\nAction Input: {"cmd": "ls"}'),
 ]
-BARS = ["｜", "|", "‖", "｜｜", "||", "∥"]
+BARS = ["｜", "|", "‖", "｜｜", "||", "∥", "丨", "︱", ""]
 WRAPPERS = ["function_calls", "tool_calls", "calls", None]
 
 
@@ -97,6 +103,9 @@ def test_dsml_has_one_dialect_in_all_its_spellings(bar: str, wrapper: str | None
     "text",
     [
         "<｜DSML｜function_calls>",
+        "<|DSML|function_calls|>",
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="ru',
+        "<|tool_calls_section_begin|><|tool_call_be",
         '<｜DSML｜invoke name="run">',
         '<tool_call>{"name": "run", "arguments": {"cmd": "l',
         "<tool_call>\n<function=run>\n<parameter=cmd>\nls",
@@ -143,6 +152,18 @@ def test_a_call_between_quotation_marks_or_amid_a_sentence_is_seen_to_be_quoted(
 
 def test_a_code_span_ends_with_its_paragraph() -> None:
     assert [leak.name for leak in leaks_in("a lone ` here\n\n<function=run></function> ` there")] == ["run"]
+
+
+def test_an_empty_tag_is_a_call_without_arguments() -> None:
+    (leak,) = leaks_in('<｜DSML｜invoke name="run"/>')
+    assert (leak.name, leak.arguments, leak.complete) == ("run", {}, True)
+
+
+def test_a_tag_of_the_tool_s_own_name_is_a_call_where_the_tool_is_offered() -> None:
+    text = "I look.\n<run>\n<cmd>ls</cmd>\n</run>"
+    (leak,) = leaks_in(text, {"run"})
+    assert (leak.name, leak.arguments, leak.dialect) == ("run", LS, "own_tags")
+    assert leaks_in(text) == leaks_in(f"`{text}`", {"run"}) == leaks_in("<run> it with care", {"run"}) == ()
 
 
 def test_several_calls_are_found_in_their_order() -> None:
