@@ -100,9 +100,8 @@ def _see_together(log: _Log) -> None:
 
 
 def _relabel(log: _Log, number: int, label: str, evidence: str) -> None:
-    old = log.findings[number]
-    also = [name for name in (old.label, *old.also) if name not in (*PLAIN, label)]
-    log.findings[number] = found(label, evidence_of(evidence), also=dict.fromkeys(also))
+    also = [name for name in log.findings[number].also if name != label]
+    log.findings[number] = found(label, evidence_of(evidence), also=also)
 
 
 def _poisoned(log: _Log) -> None:
