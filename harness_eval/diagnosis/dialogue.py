@@ -186,8 +186,8 @@ def _note(log: _Log, number: int, label: str, evidence: str) -> None:
 def _of_dialogue(log: _Log) -> Finding:
     """The dialogue's own finding.
 
-    The first turn decides that is not the model's plain work, then what the model does over many turns, then the first
-    mistake that it was told of, then the first thing that was borne.
+    The first turn decides that is not the model's plain work, then what the model does over many turns, then a failure
+    after which the dialogue went on, then the first mistake that it was told of, then the first thing that was borne.
     """
     met = [*_over_turns(log)]
     told = [
@@ -195,8 +195,9 @@ def _of_dialogue(log: _Log) -> Finding:
         for number, finding in enumerate(log.findings)
     ]
     ranked = [
-        *(finding for finding in told if finding.effect in DECISIVE),
+        *(finding for finding in told if finding.effect in DECISIVE and finding.effect != "excluded"),
         *(finding for finding in met if finding.effect in DECISIVE),
+        *(finding for finding in told if finding.effect == "excluded"),
         *(finding for finding in told if finding.effect == "model_feedback"),
         *(finding for finding in (*told, *met) if finding.effect == "tolerated" and finding.label not in PLAIN),
         *reversed(told),

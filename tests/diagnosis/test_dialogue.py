@@ -71,11 +71,17 @@ def test_a_mistake_outranks_what_was_borne(tmp_path: Path) -> None:
 
 
 def test_the_first_turn_that_decides_decides(tmp_path: Path) -> None:
-    lines = [refusal(429, RATE), exchange({"content": ""}), exchange(DONE)]
+    lines = [exchange({"content": ""}), exchange({"content": "", "reasoning_content": "Hm."}), exchange(DONE)]
     *_, dialogue = diagnosed(lines, tmp_path)
-    assert dialogue["label"] == "infra.rate_limited"
+    assert dialogue["label"] == "undetermined.empty_turn"
     assert dialogue["evidence"].startswith("turn 0: ")
-    assert dialogue["also"] == ["undetermined.empty_turn"]
+    assert dialogue["also"] == ["undetermined.thought_only"]
+
+
+def test_a_failure_after_which_the_dialogue_went_on_decides_only_where_nothing_else_does(tmp_path: Path) -> None:
+    assert labels([refusal(429, RATE), exchange(DONE)], tmp_path)[1] == "infra.rate_limited"
+    lines = [refusal(429, RATE), exchange({"content": ""}), exchange(DONE)]
+    assert labels(lines, tmp_path)[1] == "undetermined.empty_turn"
 
 
 # Failures in the light of what came before
@@ -145,8 +151,8 @@ def test_a_failed_attempt_does_not_break_a_loop_and_turns_keep_their_numbers(tmp
     for _ in range(3):
         work.says(calling(LS), "a.txt")
     *_, dialogue = diagnosed(work.lines, tmp_path)
-    assert dialogue["label"] == "infra.rate_limited"
-    assert "model.loop_identical_calls" in dialogue["also"]
+    assert dialogue["label"] == "model.loop_identical_calls"
+    assert "infra.rate_limited" in dialogue["also"]
 
 
 def test_plans_that_go_back_and_forth_are_churn(tmp_path: Path) -> None:
