@@ -157,22 +157,23 @@ def _check_endpoints(config: StudyConfig) -> None:
 
 
 def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:
-    """Count what the folder holds of this study."""
+    """Count what the folder holds of this study; of a harness that cannot run on an endpoint nothing counts there."""
     lost: Counter[str] = Counter()
-    judged, solved, refused = set[TrialKey](), 0, unsupported(folder)
+    judged, solved, refused = 0, 0, unsupported(folder)
     for row in store.latest(folder):
-        key = store.key_of(row)
+        if _cell(store.key_of(row)) in refused:
+            continue
         if row["failure"] is None:
-            judged.add(key)
+            judged += 1
             solved += bool(row["solved"])
-        elif _cell(key) not in refused:
+        else:
             lost[row["failure"]["owner"]] += 1
-    planned = len(_planned(study, refused, judged))
+    planned = len(_planned(study, refused, ()))
     impossible = {
         name: tuple(each for (_, endpoint), each in refused.items() if endpoint == name) for name in study.endpoints
     }
     limit = study.config.lost_limit
-    return Ended(folder, planned, len(judged), solved, dict(lost), outcome, limit, impossible)
+    return Ended(folder, planned, judged, solved, dict(lost), outcome, limit, impossible)
 
 
 async def reach(study: Study, name: str, opened: AsyncExitStack) -> EndpointConfig:

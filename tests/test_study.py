@@ -323,3 +323,16 @@ def test_a_finished_run_is_not_probed_again(two: object, tmp_path: Path) -> None
     (tmp_path / "run" / "probe.json").unlink()
     _, seen = run(two(), tmp_path / "run")
     assert seen.probes == []
+
+
+def test_what_a_harness_did_before_it_was_found_impossible_counts_nowhere(two: object, tmp_path: Path) -> None:
+    resolved, folder = two(probe=False, concurrency=1), tmp_path / "run"
+    whole, _ = run(resolved, folder)
+    rows = [dict(row) for row in store.rows(folder)]
+    last = next(row for row in reversed(rows) if row["harness"] == "dropping")
+    failure = {"owner": "harness", "message": "400 no", "label": "harness.schema_rejected"}
+    last |= {"failure": failure, "solved": None, "score": None}
+    (folder / store.RESULTS).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = study.ended(resolved, folder, whole.outcome)
+    assert (whole.planned, whole.judged) == (4, 4)
+    assert (ended.planned, ended.judged, ended.lost, ended.problems) == (2, 2, {}, [])
