@@ -154,6 +154,13 @@ async def test_reasoning_that_does_not_reach_the_prompt_makes_its_axis_void() ->
     assert found.void == (Void("thinking", reason),)
 
 
+async def test_reasoning_that_is_sent_as_text_reaches_the_prompt_all_the_same() -> None:
+    found = await probe_with(canonical(), varied("text", thinking="as-text"), hear=without_reasoning)
+    reason = "the thinking axis compares nothing here: earlier reasoning does not reach the prompt"
+    reason += ", unless it is sent as text"
+    assert found.void == (Void("thinking", reason, ("as-text",)),)
+
+
 async def test_a_model_without_reasoning_makes_the_axis_void_too() -> None:
     def thoughtless(said: Said, body: Body) -> Said:
         del body

@@ -24,6 +24,7 @@ from harness_eval.types import Json, Reply, Request
 _MOST_SEARCHES = 24  # calls to find the tools that are refused
 _OF_TOOLS = ("", "harness.schema_rejected", "harness.tool_name_rejected", "serving.crash_on_schema")
 _IGNORED = "serving.history_reasoning_ignored"
+_AS_TEXT = "as-text"  # the level under which earlier reasoning travels where no server takes it out
 _VOID = "the thinking axis compares nothing here: "
 
 
@@ -143,9 +144,10 @@ def _void(examined: Examined, harnesses: Sequence[Harness]) -> Iterator[Void]:
     if examined.reasons is False:
         yield Void("thinking", f"{_VOID}the model returns no reasoning")
     elif any(check.label == _IGNORED for check in examined.checks):
-        as_text = any(harness.thinking.level_name() == "as-text" for harness in harnesses)
+        as_text = any(harness.thinking.level_name() == _AS_TEXT for harness in harnesses)
         but = ", unless it is sent as text" if as_text else ""
-        yield Void("thinking", f"{_VOID}earlier reasoning does not reach the prompt{but}")
+        reason = f"{_VOID}earlier reasoning does not reach the prompt{but}"
+        yield Void("thinking", reason, (_AS_TEXT,) if as_text else ())
 
 
 def _label_of(reply: Reply, request: Request) -> str:

@@ -30,10 +30,11 @@ def impossible(label: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """An axis that compares nothing at this endpoint, and why."""
+    """An axis that compares nothing at this endpoint, and why; `but` names levels that make a difference still."""
 
     axis: str
     reason: str
+    but: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

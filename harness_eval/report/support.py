@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import redact
@@ -65,10 +66,10 @@ def planned_trials(recorded: Recorded, harnesses: Collection[str], outcomes: Ite
     return sum(max(number, tasks * repeats.get(name, usual)) for name, number in run.items())
 
 
-def void_axes(recorded: Recorded, endpoint: str) -> Mapping[str, str]:
-    """The axes that the probe found to compare nothing at this endpoint, each with the reason in words."""
+def void_axes(recorded: Recorded, endpoint: str) -> Mapping[str, Void]:
+    """The axes that the probe found to compare nothing at this endpoint, each with the reason as a report words it."""
     probe = recorded.probes.get(endpoint)
-    return {one.axis: _void(one) for one in probe.void} if probe else {}
+    return {one.axis: replace(one, reason=_void(one)) for one in probe.void} if probe else {}
 
 
 def _void(one: Void) -> str:

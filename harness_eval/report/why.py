@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness_eval.axes import KINDS
+from harness_eval.probing import Void
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
@@ -20,11 +21,11 @@ _OTHER_KIND = "other"
 
 
 def why(
-    summary: Summary, exposure: Exposure, reference: int | None, void: Mapping[str, str] | None = None
+    summary: Summary, exposure: Exposure, reference: int | None, void: Mapping[str, Void] | None = None
 ) -> dict[str, Json]:
     """Axes: effects with exposure (what matters first), shares of the variance by axis and by kind.
 
-    `void` names the axes that compare nothing at this endpoint, each with the reason: they have no effect to print.
+    `void` holds the axes that compare nothing at this endpoint: they have no effect to print, but for some levels.
     """
     if reference is None:
         return {"axes": [], "shares": [], "kinds": [], "entangled_share": None, "other_share": None}
@@ -38,13 +39,13 @@ def why(
     }
 
 
-def _shares(effects: AxisEffects, exposure: Exposure, void: Mapping[str, str]) -> list[dict[str, Json]]:
+def _shares(effects: AxisEffects, exposure: Exposure, void: Mapping[str, Void]) -> list[dict[str, Json]]:
     """Shares of the variance, the largest first. An axis of which no changed level ever acted was not tested."""
     shares = []
     for one in effects.axes:
-        acted = [exposure.get((level.axis, level.level)) for level in effects.levels if level.axis == one.axis]
-        silent = acted and all(share == 0 for share in acted)
-        untested = void.get(one.axis) or (NEVER_ACTED if silent else None)
+        levels = [level.level for level in effects.levels if level.axis == one.axis]
+        silent = levels and all(exposure.get((one.axis, level)) == 0 for level in levels)
+        untested = _not_compared(void, one.axis, levels) or (NEVER_ACTED if silent else None)
         shares.append(
             {
                 "axis": one.axis,
@@ -58,7 +59,7 @@ def _shares(effects: AxisEffects, exposure: Exposure, void: Mapping[str, str]) -
 
 
 def _levels(
-    effects: AxisEffects, exposure: Exposure, order: Sequence[str], void: Mapping[str, str]
+    effects: AxisEffects, exposure: Exposure, order: Sequence[str], void: Mapping[str, Void]
 ) -> list[dict[str, Json]]:
     rows = [
         {
@@ -78,7 +79,7 @@ def _levels(
     for row, one in zip(
         rows, effects.levels, strict=True
     ):  # what never acted, or acts on nothing here, was not tested: a difference is not its doing
-        untested = void.get(one.axis) or (NEVER_ACTED if row["exposure"] == 0 else None)
+        untested = _not_compared(void, one.axis, [one.level]) or (NEVER_ACTED if row["exposure"] == 0 else None)
         if untested:
             row.update(effect=None, low=None, high=None, p_adjusted=None, detectable=None, reason=untested)
 
@@ -88,6 +89,13 @@ def _levels(
         return (row["effect"] is None, p >= SIGNIFICANT, place, p, -abs(row["effect"] or 0.0))
 
     return sorted(rows, key=importance)
+
+
+def _not_compared(void: Mapping[str, Void], axis: str, levels: Sequence[str]) -> str | None:
+    """Why these levels of an axis make no difference at this endpoint; None where one of them may."""
+    one = void.get(axis)
+    may_differ = one is None or any(level.partition("(")[0] in one.but for level in levels)
+    return None if one is None or may_differ else one.reason
 
 
 def _kinds(shares: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:

@@ -160,6 +160,15 @@ def test_a_void_axis_is_not_compared_and_never_without_effect(tmp_path: Path) ->
         assert row.get("effect") is row.get("share") is row["p_adjusted"] is None
 
 
+def test_a_level_that_makes_a_difference_all_the_same_keeps_its_effect(tmp_path: Path) -> None:
+    void = [{**PROBE["void"][0], "but": ["todo"]}]
+    data = run(tmp_path, probe={**PROBE, "void": void}, harnesses=12, costs={"planning=todo": 0.5})
+    (row,) = [row for row in data["axes"] if row["axis"] == "planning"]
+    (share,) = [row for row in data["shares"] if row["axis"] == "planning"]
+    assert row["effect"] is not None
+    assert share["share"] is not None
+
+
 def test_a_harness_that_cannot_run_is_neither_lost_nor_in_a_denominator(tmp_path: Path) -> None:
     data = run(tmp_path, aborts={3: "harness.tool_name_rejected"}, repeats=2)
     assert data["trials"] == {"planned": 288, "judged": 240, "lost": 0, "unsupported": 48, "owed": 0}
