@@ -31,6 +31,7 @@ SHELL = Offer("bash", "Run a shell command.", (Parameter("command", "The shell c
 BARE_COMMANDS = ("fenced-bash", "command-line")
 """The dialects in which a turn is a command and no tool or parameter has a name."""
 
+_NEXT = "\n\nNext task: "
 _THOUGHT = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
 _SENTINEL = re.compile(r"\becho ['\"]?([A-Z][A-Z0-9_]{7,})\b")
 _SUMMARY_WANTED = re.compile(r"\b(?:write|give|make|produce|create|provide)\b[^.]*\bsummar", re.IGNORECASE)
@@ -126,6 +127,8 @@ def _take(situation: Situation, message: Mapping[str, Json]) -> None:
         return
     elif not situation.task:
         situation.task = text
+    elif _NEXT in text:
+        situation.task, situation.turns = text.partition(_NEXT)[2], []  # what came before were examples
     elif turn is None:
         situation.opening.append(text)
     elif turn.called and not turn.results:

@@ -12,17 +12,17 @@ from harness_eval.types import Json
 
 _MARK = "$ "
 _NOTE = "# "
-_TASK = re.compile(r"^Task: ", re.MULTILINE)
+_TASK = re.compile(r"^[A-Z][A-Z0-9_]{7,}\n\nTask: ", re.MULTILINE)  # after the end of what was worked before
 
 
 def read_prompt(body: Mapping[str, Json]) -> Situation:
     """What a plain-completions body says; a prompt that does not end at a command line is a task and nothing else."""
-    prompt = str(body.get("prompt") or "")
-    if not prompt.endswith(f"\n{_MARK}"):
+    prompt = str(body.get("prompt") or "").removesuffix(" ")
+    end = f"\n{_MARK.rstrip()}"
+    if not prompt.endswith(end):
         return Situation(task=prompt, seed=body.get("seed"))
-    starts = [match.end() for match in _TASK.finditer(prompt)][:2]  # of the example, and of the task
-    start = starts[-1] if starts else 0
-    blocks = _blocks(prompt[start:].removesuffix(f"\n{_MARK}"))
+    start = max((match.end() for match in _TASK.finditer(prompt)), default=0)
+    blocks = _blocks(prompt[start:].removesuffix(end))
     task, opening = _parted(blocks[0])
     situation = Situation(prompt[:start], task, (SHELL,), "command-line", opening, seed=body.get("seed"))
     situation.turns.extend(_turn(block) for block in blocks[1:])

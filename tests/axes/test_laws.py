@@ -114,7 +114,7 @@ def _as_reply(request: Request) -> Reply:
 
 
 def _as_completion(request: Request) -> Reply:
-    return Reply([line for line in request.prompt.splitlines() if line.startswith("$ ")][-2])
+    return Reply([line for line in request.prompt.splitlines() if line.startswith("$")][-2])
 
 
 @settings(max_examples=150, deadline=None)

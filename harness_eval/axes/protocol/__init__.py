@@ -6,7 +6,15 @@ from harness_eval.axes.protocol.base import Protocol, TextProtocol, Wire
 from harness_eval.axes.protocol.code import PythonCode, TypescriptCode
 from harness_eval.axes.protocol.completion import WorkedCompletion
 from harness_eval.axes.protocol.native import Native, NativeSingle
-from harness_eval.axes.protocol.text import Dsml, FencedBash, JsonText, XmlFunction, XmlJson
+from harness_eval.axes.protocol.text import (
+    Dsml,
+    FencedBash,
+    JsonText,
+    WorkedFencedBash,
+    WorkedJsonText,
+    XmlFunction,
+    XmlJson,
+)
 
 __all__ = [
     "Dsml",
@@ -20,6 +28,8 @@ __all__ = [
     "TypescriptCode",
     "Wire",
     "WorkedCompletion",
+    "WorkedFencedBash",
+    "WorkedJsonText",
     "XmlFunction",
     "XmlJson",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from harness_eval.axes.level import Level
+from harness_eval.axes.protocol.examples import EXAMPLES, NEXT, SILENCE
 from harness_eval.axes.tool import Tool
 from harness_eval.types import (
     Action,
@@ -132,9 +133,14 @@ def arguments_or_problem(text: str) -> dict[str, Any] | str:
 
 
 class TextProtocol(Protocol):
-    """Base of the protocols whose calls stand in the text; results come back as user messages."""
+    """Base of the protocols whose calls stand in the text; results come back as user messages.
+
+    With `worked`, the conversation begins with tasks that were worked before, as examples of how it is done.
+    """
 
     syntax: ClassVar[str] = ""
+
+    worked: ClassVar[bool] = False
 
     @abstractmethod
     def write(self, call: ToolCall, tools: tuple[Tool, ...]) -> str:
@@ -150,7 +156,7 @@ class TextProtocol(Protocol):
 
     def encode(self, view: View, wire: Wire) -> Request:
         """Plain messages without native tools."""
-        messages: list[Message] = [{"role": "system", "content": view.system}, {"role": "user", "content": view.prompt}]
+        messages: list[Message] = [{"role": "system", "content": view.system}, *self._opening(view.prompt, wire)]
         for event in view.events:
             if not isinstance(event, Step):
                 messages.append(told(event))
@@ -161,6 +167,21 @@ class TextProtocol(Protocol):
                 messages.append({"role": "user", "content": "\n\n".join(shown)})
         return Request(tuple(messages))
 
+    def _opening(self, prompt: str, wire: Wire) -> list[Message]:
+        """The task, after the worked ones where they are shown."""
+        messages: list[Message] = []
+        name, key = shell_of(wire.tools)
+        result = wire.frame(name, Observation(SILENCE, 0))
+        asked = ""
+        for task, commands in EXAMPLES if self.worked else ():
+            asked += task
+            for command in commands:
+                call = self.write(ToolCall("", name, {key: command}), wire.tools)
+                messages += [{"role": "user", "content": asked}, {"role": "assistant", "content": call}]
+                asked = result
+            asked += f"\n\n{NEXT}"
+        return [*messages, {"role": "user", "content": asked + prompt}]
+
     def _said(self, step: Step, wire: Wire) -> str:
         calls = [self.write(call, wire.tools) for call in step.action.calls]
         parts = [step.action.text, *calls, *(call.raw for call in step.action.malformed)]
@@ -170,3 +191,12 @@ class TextProtocol(Protocol):
         """Calls are read from the text only, never from the thinking."""
         reading = self.read(reply.text, tools)
         return Action(reading.text, reply.thinking, reading.calls, reading.malformed)
+
+
+def shell_of(tools: tuple[Tool, ...]) -> tuple[str, str]:
+    """The names of the shell tool and of its parameter for the command."""
+    for tool in tools:
+        for parameter in tool.parameters:
+            if parameter.role == "command" and not parameter.choices:
+                return tool.name, parameter.name
+    return "bash", "command"

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-from harness_eval.axes.protocol.base import Protocol, Wire, results_of
-from harness_eval.axes.protocol.text import shell_of
+from harness_eval.axes.protocol.base import Protocol, Wire, results_of, shell_of
+from harness_eval.axes.protocol.examples import EXAMPLES, SILENCE
 from harness_eval.axes.tool import Tool
-from harness_eval.types import Action, Compaction, Note, Reply, Request, Step, ToolCall, View
+from harness_eval.types import Action, Compaction, Note, Observation, Reply, Request, Step, ToolCall, View
 
 _MARK = "$ "
-_EXAMPLE = """Task: Create a file named greeting.txt that contains the word hello.
-$ echo hello > greeting.txt
-[no output]
-$ cat greeting.txt
-hello
-$ {closing}
-{word}"""
 
 
 class WorkedCompletion(Protocol):
-    """One command line a turn on the plain completions wire, after an example that was worked to its end."""
+    """One command line a turn on the plain completions wire, after examples that were worked to their end.
+
+    `trailing_blank` ends the prompt with the blank after the mark. Most tokenizers put a blank at the beginning of the
+    word that follows, so such a prompt ends where none of the texts that a model has learned from ever does.
+    """
 
     closing: str = "echo TASK_COMPLETE_7F3A"
+    trailing_blank: bool = False
 
     def guide(self, wire: Wire) -> str:
-        """What the lines mean; the example itself stands in the prompt."""
+        """What the lines mean; the examples themselves stand in the prompt."""
         del wire
         return "Below, each line that starts with '$ ' is one shell command; its output follows."
 
     def encode(self, view: View, wire: Wire) -> Request:
         """One prompt that ends where the next command must stand."""
-        example = _EXAMPLE.format(closing=self.closing, word=self.closing.removeprefix("echo "))
-        lines = ["\n\n".join([view.system, example, f"Task: {view.prompt}"])]
+        worked = [self._example(task, commands, wire) for task, commands in EXAMPLES]
+        lines = ["\n\n".join([view.system, *worked, f"Task: {view.prompt}"])]
         lines += [_told(e) if isinstance(e, Note | Compaction) else self._step(e, wire) for e in view.events]
-        return Request((), stop=("\n",), wire="completions", prompt="\n".join([*lines, _MARK.rstrip()]) + " ")
+        end = _MARK if self.trailing_blank else _MARK.rstrip()
+        return Request((), stop=("\n",), wire="completions", prompt="\n".join([*lines, end]))
+
+    def _example(self, task: str, commands: tuple[str, ...], wire: Wire) -> str:
+        silence = wire.frame(shell_of(wire.tools)[0], Observation(SILENCE, 0))
+        shown = [f"{_MARK}{command}\n{silence}" for command in commands]
+        return "\n".join([f"Task: {task}", *shown, f"{_MARK}{self.closing}", self.closing.removeprefix("echo ")])
 
     def _step(self, step: Step, wire: Wire) -> str:
         _, key = shell_of(wire.tools)

@@ -14,6 +14,7 @@ from harness_eval.axes.protocol.base import (
     arguments_or_problem,
     blocks,
     parse_json,
+    shell_of,
 )
 from harness_eval.axes.tool import Tool, find_tool
 from harness_eval.types import Malformed, ToolCall
@@ -265,10 +266,13 @@ class FencedBash(TextProtocol):
         return _unclosed(reading, "```bash", "end it with ```")
 
 
-def shell_of(tools: tuple[Tool, ...]) -> tuple[str, str]:
-    """The names of the shell tool and of its parameter for the command."""
-    for tool in tools:
-        for parameter in tool.parameters:
-            if parameter.role == "command" and not parameter.choices:
-                return tool.name, parameter.name
-    return "bash", "command"
+class WorkedJsonText(JsonText):
+    """As json-text, but the conversation begins with tasks that were worked before."""
+
+    worked = True
+
+
+class WorkedFencedBash(FencedBash):
+    """As fenced-bash, but the conversation begins with tasks that were worked before."""
+
+    worked = True
