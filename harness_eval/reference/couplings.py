@@ -74,6 +74,8 @@ class NativeCallsOnly(Coupling):
             "python-code",
             "typescript-code",
             "worked-completion",
+            "worked-json-text",
+            "worked-fenced-bash",
         )
     }
 

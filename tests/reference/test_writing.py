@@ -16,8 +16,15 @@ from harness_eval.types import ToolCall
 
 from .conversation import reply_of
 
-DIALECTS = {"native": "native", "native-single": "native", "worked-completion": "command-line"}
+DIALECTS = {
+    "native": "native",
+    "native-single": "native",
+    "worked-completion": "command-line",
+    "worked-json-text": "json-text",
+    "worked-fenced-bash": "fenced-bash",
+}
 PROTOCOLS = list(levels("protocol"))
+BARE = {"fenced-bash", "worked-fenced-bash", "worked-completion"}
 HARD = "if a < b && c > \"d\":\n\tprint('{x}\\n')  # é ｜ $HOME\n\n"
 VALUES = ["plain", HARD, "two\nlines\n", '{"tool": "x"}', "<tool_call>{}</tool_call>", "// no comment", ""]
 
@@ -35,7 +42,7 @@ def decoded(protocol: str, turn: Turn) -> Any:
 
 
 @pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("protocol", [p for p in PROTOCOLS if p not in {"fenced-bash", "worked-completion"}])
+@pytest.mark.parametrize("protocol", [p for p in PROTOCOLS if p not in BARE])
 def test_a_call_arrives_exactly_as_it_was_meant(protocol: str, value: str) -> None:
     arguments = {"filePath": "a.txt", "oldString": value, "newString": HARD, "replaceAll": True}
     action = decoded(protocol, Turn("work", "Step 1 of 2: I edit.", "", Call("edit", arguments)))
@@ -62,7 +69,7 @@ def test_words_alone_are_no_call(protocol: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["</function>", "</parameter>", "<｜DSML｜invoke", "```"])
-@pytest.mark.parametrize("protocol", [p for p in PROTOCOLS if p not in {"fenced-bash", "worked-completion"}])
+@pytest.mark.parametrize("protocol", [p for p in PROTOCOLS if p not in BARE])
 def test_what_a_dialect_cannot_carry_is_known_beforehand(protocol: str, mark: str) -> None:
     call = Call("write", {"filePath": "a", "content": f"x\n{mark}\ny"})
     carried = harness_of(protocol).protocol.carries(ToolCall("", call.name, call.arguments))
