@@ -6,6 +6,7 @@ The sockets below are what every axis may use; an axis class adds the few that o
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from inspect import isabstract
@@ -41,6 +42,10 @@ class Level(BaseModel):
             _LEVELS.setdefault(cls.axis, {})
         elif not isabstract(cls):
             _LEVELS[cls.axis][kebab(cls.__name__)] = cls
+
+    def __hash__(self) -> int:
+        # Parameters may hold mappings, which have no hash of their own.
+        return hash(json.dumps(self.spec(), sort_keys=True))
 
     @classmethod
     def level_name(cls) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness_eval import store
+from harness_eval.bundled import folder
 from harness_eval.types import Lost, Result, TrialKey, Usage, Verdict
 from tests.cli.conftest import Said
 
@@ -91,3 +92,18 @@ def test_what_harnesses_are_is_read_in_a_terminal_of_80_columns(
     table = harness_eval("plan", "--suite", suite, *FLAGS[:4], "--design", "standard").out.partition("\n\n")[0]
     assert max(map(len, table.splitlines())) <= 80
     assert "truncation=head(cap=2500)" in table
+
+
+def test_harnesses_that_are_named_are_all_there_is(harness_eval: Run, suite: Path) -> None:
+    plan = json.loads(
+        harness_eval("plan", "--suite", suite, "--sandbox", "local", "--harness", "pi-like", "--json").out
+    )
+    assert [harness["name"] for harness in plan["harnesses"]] == ["canonical", "pi-like"]
+
+
+def test_every_preset_can_stand_beside_a_family(harness_eval: Run, suite: Path) -> None:
+    presets = [
+        word for path in sorted((folder("harnesses") / "presets").glob("*.yaml")) for word in ("--harness", path.stem)
+    ]
+    said = harness_eval("plan", "--suite", suite, *FLAGS, *presets)
+    assert (said.code, "pairs of levels" in said.out) == (0, True)
