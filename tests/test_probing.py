@@ -61,6 +61,26 @@ async def test_a_fault_of_the_reference_endpoint_is_found(tmp_path: Path, fault:
     assert found.status(check) == "no"
 
 
+@pytest.mark.parametrize(
+    ("faults", "label", "told"),
+    [
+        (("index-missing", "think-tag-leak"), "serving.think_tag_leak", "serving.index_missing"),
+        (("markup-leak",), "undetermined.markup_leak", "not as it should be in"),
+        (("overloaded",), "infra.overloaded", "made again: infra.overloaded"),
+    ],
+)
+async def test_what_had_to_be_put_right_is_told(tmp_path: Path, faults: tuple[str, ...], label: str, told: str) -> None:
+    strengths = {fault: 0.4 if fault == "overloaded" else 1.0 for fault in faults}
+    served = ReferenceConfig((make_task(tmp_path / "suite").folder,), faults=strengths)
+    async with listening(served) as base_url:
+        settings = {"name": "r", "model": MODEL, "base_url": base_url, "backoff_seconds": 0.001}
+        found = await probing.probe(EndpointConfig.model_validate(settings), [canonical()])
+    wire = next(check for check in found.checks if check.check == "wire")
+    assert (wire.status, wire.label) == ("no", label), wire
+    assert told in wire.detail
+    assert ("put right here in" in wire.detail) is ("think-tag-leak" in faults)
+
+
 def nested(body: Body) -> Body | Answer:
     kinds = [p for t in body.get("tools", ()) for p in t["function"]["parameters"]["properties"].values()]
     wrong = [kind for kind in kinds if kind.get("items", {}).get("type") == "object"]

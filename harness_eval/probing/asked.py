@@ -13,7 +13,7 @@ from harness_eval.diagnosis.labels import LABELS
 from harness_eval.diagnosis.reply import label_reply
 from harness_eval.diagnosis.step import body_of
 from harness_eval.endpoints.config import EndpointConfig
-from harness_eval.endpoints.probe import MOST_CALLS, Asking, Check, Examined, at_once, examine
+from harness_eval.endpoints.probe import MOST_CALLS, Asking, Check, Examined, at_once, examine, wire
 from harness_eval.endpoints.probe.questions import greeting
 from harness_eval.errors import EndpointDown, HarnessEvalError, HarnessFailure
 from harness_eval.harness import Harness
@@ -48,7 +48,7 @@ async def probe(config: EndpointConfig, harnesses: Sequence[Harness]) -> Probe:
     named = {harness.name: ruled_out.get(harness.name) for harness in harnesses}
     return Probe(
         config.model,
-        (*examined.checks, accepted),
+        (*examined.checks, _wire(asking, examined), accepted),
         tuple(_void(examined, harnesses)),
         tuple(each for each in named.values() if each is not None),
         asking.calls,
@@ -56,6 +56,11 @@ async def probe(config: EndpointConfig, harnesses: Sequence[Harness]) -> Probe:
         asking.usage,
         config.cost(asking.usage),
     )
+
+
+def _wire(asking: Asking, examined: Examined) -> Check:
+    first = examined.checks[0]
+    return wire(asking, _label_of) if examined.alive else Check("wire", "unknown", first.detail, first.label)
 
 
 async def _acceptance(asking: Asking, shapes: Sequence[Shape], examined: Examined) -> tuple[Check, list[Unsupported]]:

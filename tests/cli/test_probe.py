@@ -27,7 +27,7 @@ def test_a_table_says_what_was_found_and_what_it_took(study: Path, harness_eval:
     said = harness_eval("probe", study)
     assert said.code == 0, said.err
     assert all(f"{check} " in said.out for check in CHECKS)
-    assert said.out.count("  yes  ") == len(CHECKS) + 2
+    assert said.out.count("  yes  ") == len(CHECKS) + 3
     assert "calls of at most " in said.out
     assert "no price is known" in said.out
 
@@ -87,11 +87,11 @@ def test_a_run_says_in_a_few_lines_what_its_probe_found(study: Path, tmp_path: P
     flags = ("--limit", "1", "--fault", "history-reasoning-ignored=1", "--out", tmp_path / "run")
     said = finish("run", study, *flags)
     assert said.code == 0, said.err
-    assert "probe of reference: 8 of 9 checks are as wanted (" in said.err
+    assert "probe of reference: 9 of 10 checks are as wanted (" in said.err
     reason = "the thinking axis compares nothing here: earlier reasoning does not reach the prompt"
     assert f"\n  {reason}\n" in said.err
     (void,) = json.loads((tmp_path / "run" / "probe.json").read_text())["endpoints"]["reference"]["void"]
-    assert void == {"axis": "thinking", "reason": reason}
+    assert void == {"axis": "thinking", "reason": reason, "but": []}
 
 
 def test_a_run_says_which_harnesses_cannot_run_and_is_complete_without_them(study: Path, tmp_path: Path) -> None:

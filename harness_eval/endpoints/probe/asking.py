@@ -23,6 +23,7 @@ T = TypeVar("T")
 class Asking:
     """Answers at most `most` requests, streamed and whole; counts them, their tokens and the uncounted replies.
 
+    `heard` has every reply with its request, `faults` the labels of all attempts that failed and were made again.
     `limited` says whether token limits are sent: some servers refuse them.
 
     Raises (when made):
@@ -33,6 +34,7 @@ class Asking:
         self.config, self.most = config, most
         self.calls = self.replies = self.uncounted = 0
         self.usage, self.limited = Usage(), True
+        self.heard, self.faults = list[tuple[Reply, Request]](), list[str]()
         brief = {"retries": min(config.retries, _RETRIES)}
         self._ways = {
             stream: open_endpoint(config.model_copy(update={**brief, "stream": stream}))
@@ -51,8 +53,11 @@ class Asking:
         except HarnessEvalError as error:
             if isinstance(error, EndpointDown) and error.label in _FOR_ALL:
                 raise
+            self.faults += getattr(error, "faults", ())
             return error
         self.replies += 1
+        self.heard.append((reply, request))
+        self.faults += reply.faults
         self.uncounted += not (reply.usage.prompt and reply.usage.completion)
         self.usage += reply.usage
         return reply
