@@ -11,6 +11,7 @@ from harness_eval.errors import ConfigError
 from harness_eval.report.method import METHOD
 from harness_eval.report.recorded import Recorded, read
 from harness_eval.report.section import section
+from harness_eval.report.wording import count
 from harness_eval.types import Json
 
 _SETTINGS = ("design", "family", "repeats", "canonical_repeats", "sandbox", "limits")
@@ -78,6 +79,8 @@ def _study(recorded: Recorded) -> dict[str, Json]:
 def _remarks(recorded: Recorded) -> list[str]:
     remarks = [str(note) for note in recorded.study.get("notes") or ()]
     if recorded.strangers:
-        number = recorded.strangers
-        remarks.append(f"{number} recorded trials belong to no task, harness or endpoint of this study: left out.")
+        number, verb = recorded.strangers, "belongs" if recorded.strangers == 1 else "belong"
+        remarks.append(
+            f"{count(number, 'recorded trial')} {verb} to no task, harness or endpoint of this study: left out."
+        )
     return remarks

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from harness_eval.diagnosis.dialogue import DECISIVE
 from harness_eval.diagnosis.labels import LABELS, Label
+from harness_eval.diagnosis.remedies import remedy
 from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.report.counts import UNLABELLED
 from harness_eval.report.recorded import Outcome
@@ -55,6 +56,7 @@ def _row(name: str, trials: Counter[str], turns: Counter[str] | None) -> dict[st
         "owner": label.owner,
         "effect": label.effect,
         "meaning": label.meaning,
+        "remedy": remedy(name),
         "trials": trials.total(),
         "turns": None if turns is None else turns.total(),
         "harnesses": {

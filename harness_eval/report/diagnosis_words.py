@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from harness_eval.diagnosis.remedies import remedy
 from harness_eval.report.wording import UNKNOWN, count, one_line, percent
 from harness_eval.types import Json
 
@@ -12,12 +13,50 @@ Section = Mapping[str, Json]
 
 _LABELS_TOLD = 3  # of one owner, in a sentence
 _LIMIT = "limit."
+_ENTANGLED = "cannot be told apart"  # how the estimate of a level begins its reason
 _ANSWERS = ("yes", "no", "unknown")
+
+
+EFFECTS: Mapping[str, str] = {
+    "model failure": "the model's own",
+    "model feedback": "told to the model, which could go on",
+    "reported separately": "scored as it stands, but not the model's",
+    "tolerated": "put right, costs nothing",
+    "excluded": "missing, run again",
+    "configuration abort": "this harness cannot run here",
+}
+_IN_REASONING = "undetermined.call_in_reasoning"
 
 
 def effect_name(effect: str) -> str:
     """An effect of the vocabulary as words."""
-    return effect.replace("_", " ")
+    return effect.replace("_", " ").replace("config ", "configuration ")
+
+
+def effects_sentence() -> str:
+    """What each effect means."""
+    return "; ".join(f"{name}: {meaning}" for name, meaning in EFFECTS.items()) + "."
+
+
+def remedies(labels: Iterable[str]) -> list[tuple[str, str]]:
+    """What can be done about these labels, each once; those without a remedy are left out."""
+    return [(label, told) for label in dict.fromkeys(labels) if (told := remedy(label))]
+
+
+def wire_sentence(section: Section) -> str:
+    """How many of the zeros in the mean are not the model's, and the mean without them; "" where none is."""
+    found = section["of_the_wire"]
+    if not found:
+        return ""
+    owners = ", ".join(f"{owner} {number:,}" for owner, number in found["owners"].items())
+    number, may_be = found["trials"], ", or may be," if "undetermined" in found["owners"] else ""
+    verb, them = ("is", "it") if number == 1 else ("are", "them")
+    said = f"{number:,} of {count(found['unsolved'], 'unsolved trial')} {verb}{may_be} the wire's ({owners})"
+    if found["mean_without"] is None:
+        return f"{said}; without {them} no trial is left, so the mean is unknown."
+    gone = section["n_harnesses"] - found["harnesses_left"]
+    over = f", {count(gone, 'harness')} having no trial left" if gone else ""
+    return f"{said}; without {them} the mean is {percent(found['mean_without'])}{over}."
 
 
 def short(label: str) -> str:
@@ -68,14 +107,41 @@ def most_in_phrase(row: Section, shown: int) -> str:
 
 
 def recovered_sentence(section: Section) -> str:
-    """The lenient reading beside the strict one; "" where no trial ended on a leaked call."""
+    """The recovered reading beside the strict one; "" where no trial ended on a leaked call."""
     found = section["recovered"]
     if not found:
         return ""
     mean = found["mean"]
+    where = "into the text or the reasoning" if section["recovery"] == "reasoning" else "as text"
     return (
-        f"{count(found['trials'], 'trial')} ended on a call that leaked as text; read leniently the mean is "
+        f"{count(found['trials'], 'trial')} ended on a call that leaked {where}; recovered, the mean is "
         f"{percent(mean['recovered'])} instead of {percent(mean['strict'])}; the headline is the strict reading."
+    )
+
+
+def in_reasoning_sentence(section: Section) -> str:
+    """How to see what calls in the reasoning would have come to; "" where none ended a trial, or it was done."""
+    number = sum(row["labels"].get(_IN_REASONING, 0) for row in section["blame"])
+    if not number or section["recovery"] != "content":
+        return ""
+    them = "it" if number == 1 else "them"
+    return (
+        f"{count(number, 'trial')} ended on a call in the reasoning: --recovery reasoning scores {them} recovered too."
+    )
+
+
+def unknown_axes_sentence(section: Section) -> str:
+    """Said instead of a list, where no axis and no level can be estimated; "" where one can, or there is none."""
+    rows = [*section["axes"], *section["shares"]]
+    if any(row.get("effect", row.get("share")) is not None for row in rows):
+        return ""
+    entangled = {one["axis"] for one in section["axes"] if (one["reason"] or "").startswith(_ENTANGLED)}
+    if not entangled:
+        return ""
+    few, axes = count(section["n_harnesses"], "tested harness"), count(len(entangled), "axis")
+    return (
+        f"No effect of an axis can be estimated: {few} cannot tell the levels of {axes} apart. "
+        "More harnesses, or harnesses that differ from the canonical one in one axis each, can."
     )
 
 
@@ -134,7 +200,7 @@ def probe_phrase(section: Section) -> str:
 
 def unsupported_phrase(section: Section, data: Section) -> str:
     """How many of the family's harnesses are in no figure here."""
-    return f"{len(section['unsupported'])} of {data['n_family']} harnesses cannot run here"
+    return f"{len(section['unsupported']):,} of {count(data['n_family'], 'harness')} cannot run here"
 
 
 def unsupported_groups(section: Section) -> list[tuple[str, str, list[str]]]:

@@ -115,14 +115,17 @@ def worst_phrase(section: Section) -> str:
 
 
 def sentences(section: Section, data: Section) -> list[str]:
-    """The verdict in one to four plain sentences."""
+    """The verdict in a few plain sentences."""
     if not section["trials"]["judged"]:
         return ["No trial has a verdict, so nothing can be said yet."]
     told = [_level(section), *_cause(section)]
+    if section["of_the_wire"]:
+        told.insert(1, diagnosis_words.wire_sentence(section))
     if section["unsupported"]:
         told.append(diagnosis_words.unsupported_phrase(section, data) + ".")
     if section["recovered"]:
         told.append(diagnosis_words.recovered_sentence(section))
+    told += [said] if (said := diagnosis_words.in_reasoning_sentence(section)) else []
     if section["low_precision"] and not section["worst"]["reason"]:
         told.append(f"Low precision: {count(section['n_tasks'], 'task')}, fewer than 50, so verdicts stay unclear.")
     return told

@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 
 from harness_eval.bundled import folder
+from harness_eval.diagnosis.labels import LABELS
 from harness_eval.report import diagnosis_words, findings, wording
 from harness_eval.report.content import sections_of
 from harness_eval.types import Json
 
 _PLAIN = re.compile(r"[\w .,:;/=+()@#%*-]*")
 _MARKUP = re.compile(r"[|`*_\\~@#]|<(?=\S)|&(?=\S)|\[(?=[^\]]*\]\()|\](?=\()")
+_IDENTIFIER = re.compile(r"(?<![\w.&;-])[a-z][a-z0-9]*(?:[._][a-z0-9]+)+(?![\w-])|(?<![\w-])--[a-z][a-z-]+")
 _SPECIAL = re.compile(r"[^\w .,:;/=+%'-]", re.ASCII)
 
 
@@ -24,8 +26,25 @@ def name(text: object) -> str:
 
 
 def prose(value: object) -> str:
-    """Our own words with foreign names among them: entities for whatever Markdown or HTML would read as markup."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found.group())};", wording.printable(value))
+    """Our own words with foreign names among them: entities for whatever Markdown or HTML would read as markup.
+
+    Names of checks and labels become code, which needs no entities.
+    """
+    text, done = wording.printable(value), 0
+    parts: list[str] = []
+    for found in _IDENTIFIER.finditer(text):
+        parts += [_escaped(text[done : found.start()]), _code(found.group())]
+        done = found.end()
+    return "".join([*parts, _escaped(text[done:])])
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(lambda found: f"&#{ord(found.group())};", text)
+
+
+def _code(identifier: str) -> str:
+    known = "_" in identifier or identifier.startswith("--") or identifier in LABELS
+    return f"`{identifier}`" if known else _escaped(identifier)
 
 
 def markdown(data: Mapping[str, Json]) -> str:

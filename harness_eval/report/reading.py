@@ -1,17 +1,22 @@
-"""The strict and the recovered reading: what scores would be, had calls that leaked as text been taken for calls."""
+"""Other readings beside the strict one: leaked calls taken for calls, and the mean without what is the wire's."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness_eval.report import counts
+from harness_eval.report.diagnosed import cause, known
 from harness_eval.report.recorded import Outcome
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
     from harness_eval.stats.cells import Cells
+
+_WIRE = ("serving", "gateway", "undetermined")
+_OF_BEHAVIOUR = "model."  # of these labels it is undetermined whether model or harness must act: not the wire
 
 
 def readings(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[str]) -> dict[str, Json] | None:
@@ -22,8 +27,8 @@ def readings(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[
     leaked = [outcome for outcome in outcomes if outcome.judged and outcome.recovered is not None]
     if not leaked:
         return None
-    lenient = [outcome if outcome.recovered is None else _recovered(outcome) for outcome in outcomes]
-    strict, recovered = (_cells(group, tasks, names) for group in (outcomes, lenient))
+    taken = [outcome if outcome.recovered is None else _recovered(outcome) for outcome in outcomes]
+    strict, recovered = (_cells(group, tasks, names) for group in (outcomes, taken))
     met = [outcome.harness for outcome in leaked]
     return {
         "trials": len(leaked),
@@ -39,6 +44,41 @@ def readings(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[
             if name in met
         ],
     }
+
+
+def of_the_wire(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[str]) -> dict[str, Json] | None:
+    """The unsolved trials that are scored as zeros and whose cause is, or may be, the wire's; None without any.
+
+    `unsolved` counts all judged trials below a full score, `owners` those of the wire. `mean_without` takes the
+    latter as missing, over the harnesses that have trials left (`harnesses_left`); it is None where none has, as is
+    that of a harness without any.
+    """
+    unsolved = [outcome for outcome in outcomes if outcome.score is not None and outcome.score < 1.0]
+    blamed = [(outcome, owner) for outcome in unsolved if (owner := _wire_owner(outcome))]
+    if not blamed:
+        return None
+    owners = Counter(owner for _, owner in blamed)
+    met = Counter(outcome.harness for outcome, _ in blamed)
+    missing = {id(outcome) for outcome, _ in blamed}
+    rest = _cells([replace(one, score=None) if id(one) in missing else one for one in outcomes], tasks, names)
+    left = {name: _harness_mean(rest, place) for place, name in enumerate(names)}
+    return {
+        "trials": len(blamed),
+        "unsolved": len(unsolved),
+        "owners": dict(owners.most_common()),
+        "mean_without": _mean(rest),
+        "harnesses_left": sum(mean is not None for mean in left.values()),
+        "harnesses": [
+            {"harness": name, "trials": number, "mean_without": left[name]} for name, number in met.most_common()
+        ],
+    }
+
+
+def _wire_owner(outcome: Outcome) -> str:
+    """Serving, gateway or undetermined, where the cause of a judged trial is scored and not the model's; else ""."""
+    owner, name = cause(outcome)
+    separate = known(name).effect == "reported_separately" and not name.startswith(_OF_BEHAVIOUR)
+    return owner if separate and owner in _WIRE else ""
 
 
 def _recovered(outcome: Outcome) -> Outcome:
@@ -58,9 +98,9 @@ def _mean(cells: Cells) -> float | None:
     return mean_of_tested(cells.mean_TH[:, judged_columns(cells.mean_TH)]).estimate
 
 
-def _harness_mean(cells: Cells, place: int) -> float:
-    """Plain mean over judged tasks; the harness has at least one."""
+def _harness_mean(cells: Cells, place: int) -> float | None:
+    """Plain mean over judged tasks; None without one."""
     import numpy  # lazy: slow import
 
     mean_T: Any = cells.mean_TH[:, place]
-    return float(numpy.nanmean(mean_T))
+    return None if numpy.isnan(mean_T).all() else float(numpy.nanmean(mean_T))

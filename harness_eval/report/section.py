@@ -9,7 +9,7 @@ from harness_eval.errors import redact
 from harness_eval.report import counts, diagnosed, support
 from harness_eval.report.health import health
 from harness_eval.report.leading import UNKNOWN, difference, leading, score, too_few
-from harness_eval.report.reading import readings
+from harness_eval.report.reading import of_the_wire, readings
 from harness_eval.report.recorded import Outcome, Recorded, Spent
 from harness_eval.report.why import why
 from harness_eval.types import Json
@@ -45,7 +45,9 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         "harnesses": _harnesses(recorded, summary, outcomes, reference, refused),
         **why(summary, exposure, reference, support.void_axes(recorded, name)),
         **_caveats(summary, reference),
+        "recovery": recorded.study.get("recovery"),
         "recovered": readings(outcomes, tasks, names),
+        "of_the_wire": of_the_wire(outcomes, tasks, names),
         "labels": diagnosed.labels(every),
         "blame": diagnosed.blame(outcomes),
         "endpoint_health": health(spent, outcomes, recorded.probes.get(name)),

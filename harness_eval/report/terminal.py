@@ -67,8 +67,9 @@ def _why(section: Mapping[str, Json]) -> list[str]:
     ]
     if section["entangled_share"] is not None:
         shares.insert(0, f"axes that this design cannot tell apart {percent(section['entangled_share'])}")
-    told = " · ".join(shares[:_SHARES_SHOWN]) or "no axis explains variance beyond noise"
-    lines = ["", f"{'WHY':{_NAME}}{told}"]
+    unknown = diagnosis.unknown_axes_sentence(section)
+    told = " · ".join(shares[:_SHARES_SHOWN]) or unknown or "no axis explains variance beyond noise"
+    lines = ["", *_wrapped("WHY", told)]
     known = [row for row in section["axes"] if row["effect"] is not None]
     if known and "joint p" in told:
         lines.append(
@@ -90,9 +91,7 @@ def _why(section: Mapping[str, Json]) -> list[str]:
 
 def _whose(section: Mapping[str, Json]) -> list[str]:
     """Who is to blame, the labels that cost most, and how the endpoint served."""
-    lines = [""]
-    blamed = textwrap.wrap(diagnosis.blame_sentence(section), _WIDTH - _NAME)
-    lines += [f"{'' if place else 'WHOSE':{_NAME}}{line}" for place, line in enumerate(blamed)]
+    lines = ["", *_wrapped("WHOSE", diagnosis.blame_sentence(section))]
     labels = diagnosis.costly(section)
     for place, row in enumerate(labels[:_LABELS_SHOWN]):
         owner = f"{row['owner']}, {diagnosis.effect_name(row['effect'])}"
@@ -103,13 +102,13 @@ def _whose(section: Mapping[str, Json]) -> list[str]:
         lines.append(f"{'':{_NAME}}{count(len(labels) - _LABELS_SHOWN, 'more label')} in the report")
     health = section["endpoint_health"]
     told = dict(diagnosis.health_rows(section))
-    lines.append(_cut(f"{'ENDPOINT':{_NAME}}requests: {told['Requests']}; {diagnosis.tokens_phrase(health)}"))
+    lines += _wrapped("ENDPOINT", f"requests: {told['Requests']}; {diagnosis.tokens_phrase(health)}")
     if health["retried"]:
-        lines.append(_cut(f"{'':{_NAME}}retried: {told['Retried']}"))
+        lines += _wrapped("", f"retried: {told['Retried']}")
     if health["oddities"]:
-        lines.append(_cut(f"{'':{_NAME}}put right: {told['Put right']}"))
+        lines += _wrapped("", f"put right: {told['Put right']}")
     if health["probe"]:
-        lines.append(_cut(f"{'':{_NAME}}probe: {diagnosis.probe_phrase(section)}"))
+        lines += _wrapped("", f"probe: {diagnosis.probe_phrase(section)}")
     return lines
 
 
@@ -132,10 +131,21 @@ def _not_run(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str]
     lines = [f"{'NOT RUN':{_NAME}}{diagnosis.unsupported_phrase(section, data)}"]
     for reason, label, names in groups[:_UNSUPPORTED_SHOWN]:
         who = one_line(names[0]) if len(names) == 1 else count(len(names), "harness")
-        lines += [_cut(f"  {who}: {f'{one_line(label)}, ' if label else ''}{one_line(reason)}")]
+        lines += _indented(f"{who}: {f'{one_line(label)}, ' if label else ''}{one_line(reason)}")
     if len(groups) > _UNSUPPORTED_SHOWN:
         lines.append(f"  {count(len(groups) - _UNSUPPORTED_SHOWN, 'more reason')} in the report")
+    for label, told in diagnosis.remedies(label for _, label, _ in groups[:_UNSUPPORTED_SHOWN]):
+        lines += _indented(f"{label}: {told}")
     return lines
+
+
+def _wrapped(name: str, text: str) -> list[str]:
+    """A named paragraph: the name in its column, the text beside it."""
+    return [f"{'' if place else name:{_NAME}}{line}" for place, line in enumerate(textwrap.wrap(text, _WIDTH - _NAME))]
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _cut(line: str) -> str:

@@ -21,7 +21,7 @@ EVIL = "<b>x</b>|y\n`z` \x1b[31m"
 def printed(folder: Path) -> Forms:
     """report.json, and the words of Markdown, HTML and text."""
     data, markdown, html, text = forms(folder)
-    return data, [" ".join(form.split()) for form in (markdown, words(html), text)]
+    return data, [" ".join(form.split()) for form in (markdown.replace("`", ""), words(html), text)]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_labels_stand_with_owner_effect_and_where_they_were_met_most(run: Forms)
     harness, found = next(iter(row["harnesses"].items()))
     for form in run[1]:
         place = form.index("model.wrong_answer")
-        line = form[place : place + 250].replace("`", "")
+        line = form[place : place + 250]
         assert str(row["trials"]) in line
         assert "model failure" in line
         assert f"{harness} ({found['trials']})" in line
@@ -74,10 +74,9 @@ def test_the_endpoints_health_is_told(run: Forms) -> None:
     share = f"{100 * health['retried_share']:.1f} %"
     assert everywhere(run, f"{health['requests']:,} made, {failed:,} of them sent again ({share})")
     for form in run[1]:
-        plain = form.replace("&#95;", "_")
-        assert f"infra.rate_limited {failed:,} ({share})" in plain
-        assert "serving.index_missing" in plain
-        assert "25.0 % of the prompt cached" in plain
+        assert f"infra.rate_limited {failed:,} ({share})" in form
+        assert "serving.index_missing" in form
+        assert "25.0 % of the prompt cached" in form
 
 
 def test_the_probes_answers_are_told(run: Forms) -> None:
@@ -91,7 +90,7 @@ def test_the_probes_answers_are_told(run: Forms) -> None:
 def test_both_readings_are_told_and_the_headline_is_the_strict_one(run: Forms) -> None:
     found = run[0]["recovered"]
     strict, recovered = (f"{100 * found['mean'][key]:.1f} %" for key in ("strict", "recovered"))
-    sentence = f"trials ended on a call that leaked as text; read leniently the mean is {recovered} instead of {strict}"
+    sentence = f"trials ended on a call that leaked as text; recovered, the mean is {recovered} instead of {strict}"
     assert everywhere(run, f"{found['trials']} {sentence}; the headline is the strict reading.")
     assert all(re.search(rf"MEAN\W+{strict}", form) for form in run[1])
 
@@ -99,10 +98,9 @@ def test_both_readings_are_told_and_the_headline_is_the_strict_one(run: Forms) -
 def test_what_cannot_run_is_counted_and_explained(run: Forms) -> None:
     assert everywhere(run, "3 of 13 harnesses cannot run here")
     for form in run[1]:
-        plain = form.replace("`", "").replace("&#95;", "_")
-        assert re.search(r"random-03\W.*harness\.tool_name_rejected|harness\.tool_name_rejected\W.*random-03", plain)
-        assert "a text protocol cannot use the tool role" in plain
-        assert f"{run[0]['trials']['unsupported']} of harnesses that cannot run here" in plain
+        assert re.search(r"random-03\W.*harness\.tool_name_rejected|harness\.tool_name_rejected\W.*random-03", form)
+        assert "a text protocol cannot use the tool role" in form
+        assert f"{run[0]['trials']['unsupported']} of harnesses that cannot run here" in form
 
 
 def test_reasons_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> None:
@@ -125,8 +123,8 @@ def test_older_rows_give_all_forms_without_the_newer_counts(tmp_path: Path) -> N
     data, forms = printed(write_run(tmp_path, Plan(tasks=24, harnesses=5)))
     assert data["recovered"] is data["endpoint_health"]["probe"] is None
     for form in forms:
-        assert "read leniently" not in form
-        assert "cannot run here" not in form
+        assert "recovered, the mean" not in form
+        assert "harnesses cannot run here" not in form
         assert "Of " in form
 
 
