@@ -18,6 +18,8 @@ from harness_eval.cli.output import JsonFlag, out, print_json, print_table
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.errors import ConfigError, nearest
+from harness_eval.report import diagnosed
+from harness_eval.report.recorded import outcome_of
 from harness_eval.report.wording import count, one_line
 from harness_eval.store import Row
 from harness_eval.types import Compaction, Event, Json, Note, Observation, Reply, Step, Trajectory, TrialKey
@@ -34,6 +36,10 @@ _VISIBLE: Mapping[int, str] = (
 )
 _NO_OUTCOME = {"owner": "harness", "message": "neither a verdict nor a failure was recorded"}
 _MESSAGE_LENGTH = 60
+_COLUMNS = (
+    *("trial", "solved", "score", "recovered", "label", "owner"),
+    *("stop or message", "steps", "tokens", "seconds"),
+)
 _Trial = Annotated[
     str | None,
     typer.Argument(metavar="[TASK/HARNESS[/ENDPOINT][/REPEAT]]", help="A trial; beginnings of names are enough."),
@@ -52,10 +58,9 @@ def show(
     if trial is not None:
         _show_one(folder, find_trial(rows, trial), as_json)
     elif as_json:
-        print_json({"trials": [{"trial": trial_name(row), **row} for row in rows]})
+        print_json({"trials": [{"trial": trial_name(row), "cause": _cause(row), **row} for row in rows]})
     else:
-        columns = ("trial", "solved", "score", "stop or owner", "steps", "tokens", "seconds")
-        print_table(columns, (_listed(row) for row in rows))
+        print_table(_COLUMNS, (_listed(row) for row in rows))
 
 
 def trial_name(row: Row) -> str:
@@ -99,8 +104,22 @@ def _listed(row: Row) -> tuple[object, ...]:
     solved = "lost" if failure else "yes" if row.get("solved") else "no"
     score = None if failure else f"{row['score']:.2f}"
     tokens = row["usage"]["prompt"] + row["usage"]["completion"]
-    why = one_line(f"{failure['owner']}: {_told(failure)}")[:_MESSAGE_LENGTH] if failure else row.get("stop")
-    return one_line(trial_name(row)), solved, score, why, row.get("steps"), tokens, f"{row['seconds']:.1f}"
+    why = one_line(failure["message"], _MESSAGE_LENGTH) if failure else row.get("stop")
+    outcome = outcome_of(row)
+    recovered = None if outcome.recovered is None else f"{outcome.recovered:.2f}"
+    known = _cause(row) or {}
+    of_whom = [one_line(known[key]) if key in known else None for key in ("label", "owner")]
+    spent = (row.get("steps"), tokens, f"{row['seconds']:.1f}")
+    return one_line(trial_name(row)), solved, score, recovered, *of_whom, why, *spent
+
+
+def _cause(row: Row) -> dict[str, str] | None:
+    """The label and the owner that a trial which was not solved counts under in a report; None of a solved one."""
+    outcome = outcome_of(row)
+    if outcome.score is not None and outcome.score >= 1.0:
+        return None
+    owner, label = diagnosed.cause(outcome)
+    return {"label": label, "owner": owner}
 
 
 def _failure(row: Row) -> Mapping[str, Json] | None:
@@ -124,7 +143,8 @@ def _show_one(folder: Path, row: Row, as_json: bool) -> None:
         print_json({**row, "trajectory": record, "recovered_trajectory": after})
         return
     console = out()
-    for part in (*_page(row, trajectory), *_continuation(row, recovered)):
+    steps = len(trajectory.steps) if trajectory else 0
+    for part in (*_page(row, trajectory), *_continuation(row, recovered, steps)):
         console.print(part)
 
 
@@ -179,13 +199,13 @@ def _with_owners(labels: Iterable[str]) -> str:
     return ", ".join(told)
 
 
-def _continuation(row: Row, recovered: tuple[Trajectory, str] | None) -> Iterator[RenderableType]:
-    """What followed the strict end when the leaked call was taken for a call."""
+def _continuation(row: Row, recovered: tuple[Trajectory, str] | None, steps: int) -> Iterator[RenderableType]:
+    """What followed the strict end, after so many steps, when the leaked call was taken for a call."""
     verdict = row.get("recovered")
     if recovered is not None:
         yield _rule("RECOVERED READING: what followed when the leaked call was taken for a call; it is not scored")
         followed, failure = recovered
-        yield from _events(followed.events)
+        yield from _events(followed.events, steps)
         yield _text(f"without a score: {failure}" if failure else f"stopped: {followed.stop or 'unknown'}")
     if isinstance(verdict, Mapping):
         yield _text(f"recovered score {verdict.get('score')}; the strict score stands", "bold")
@@ -200,8 +220,7 @@ def _rule(title: str) -> Rule:
     return Rule(_text(one_line(title)), align="left")
 
 
-def _events(events: Sequence[Event]) -> Iterator[RenderableType]:
-    number = 0
+def _events(events: Sequence[Event], number: int = 0) -> Iterator[RenderableType]:
     for event in events:
         number += isinstance(event, Step)
         yield from _event(event, number)
@@ -234,7 +253,8 @@ def _attempts(reply: Reply | None) -> Iterator[RenderableType]:
 def _step(step: Step) -> Iterator[RenderableType]:
     action = step.action
     if action.thinking:
-        yield _text(action.thinking, "dim italic")
+        yield _text("thinking:", "dim")
+        yield _indented(action.thinking, "dim italic")
     if action.text:
         yield _text(action.text)
     asked = [f"{call.name} {recording.dump(call.arguments).decode()}" for call in action.calls]

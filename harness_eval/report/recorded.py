@@ -150,13 +150,14 @@ def read(folder: Path) -> Recorded:
     outcomes, strangers = [], 0
     for row in store.latest(folder):
         if all(row[kind] in names for kind, names in zip(("task", "harness", "endpoint"), known, strict=True)):
-            outcomes.append(_outcome(row))
+            outcomes.append(outcome_of(row))
         else:
             strangers += 1
     return Recorded(study, outcomes, spent, strangers, probing.read(folder))
 
 
-def _outcome(row: Mapping[str, Json]) -> Outcome:
+def outcome_of(row: Mapping[str, Json]) -> Outcome:
+    """What a line of results.jsonl says of its trial."""
     failure = row.get("failure")
     score = None if row.get("score") is None else float(row["score"])
     if failure is None and score is None:

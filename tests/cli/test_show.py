@@ -67,7 +67,9 @@ def test_all_trials_are_listed_with_their_outcome(harness_eval: Run, folder: Pat
     lines = said.out.splitlines()
     assert said.code == 0
     assert len(lines) == 1 + 8
-    assert [word in lines[-1] for word in ("fix-it/h10/ref/1", "lost", "endpoint: timed out")] == [True] * 3
+    assert [
+        word in " ".join(lines[-1].split()) for word in ("fix-it/h10/ref/1", "lost", "unlabelled endpoint timed out")
+    ] == [True] * 3
 
 
 def test_the_list_as_json_has_all_keys_of_the_record(harness_eval: Run, folder: Path) -> None:
@@ -261,3 +263,32 @@ def test_a_damaged_recovered_reading_is_one_line(harness_eval: Run, tmp_path: Pa
     said = harness_eval("show", folder, "t/h")
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert "recovered reading is damaged" in said.err
+
+
+def test_the_list_names_cause_owner_and_recovered_score(harness_eval: Run, tmp_path: Path) -> None:
+    keys = {"labels": ["model.bad_args_json", "serving.markup_in_name"], "recovered": {"score": 0.75, "solved": False}}
+    folder = one_trial(tmp_path / "run", LEAKED, **keys)
+    head, line = harness_eval("show", folder).out.splitlines()
+    assert head.split()[:6] == ["trial", "solved", "score", "recovered", "label", "owner"]
+    assert line.split()[:6] == ["t/h/e/0", "no", "0.00", "0.75", "serving.markup_in_name", "serving"]
+    (trial,) = json.loads(harness_eval("show", folder, "--json").out)["trials"]
+    assert trial["cause"] == {"label": "serving.markup_in_name", "owner": "serving"}
+
+
+def test_a_solved_trial_has_no_cause(harness_eval: Run, tmp_path: Path) -> None:
+    folder = one_trial(tmp_path / "run", score=1.0, solved=True, labels=["model.bad_args_json"])
+    assert harness_eval("show", folder).out.splitlines()[1].split()[3:6] == ["-", "-", "-"]
+
+
+def test_thinking_is_marked_apart_from_what_was_said(harness_eval: Run, folder: Path) -> None:
+    lines = [line.rstrip() for line in harness_eval("show", folder, "fix/h1/0").out.splitlines()]
+    place = lines.index("thinking:")
+    assert lines[place + 1 : place + 3] == ["    Where is it?", "I look."]
+
+
+def test_the_recovered_reading_goes_on_with_the_number_of_the_step(harness_eval: Run, tmp_path: Path) -> None:
+    folder = one_trial(tmp_path / "run", LEAKED)
+    replace_extra(folder, LEAKED, {"recovered": recording.as_record(RECOVERED)})
+    said = harness_eval("show", folder, "t/h").out
+    assert said.index("step 1,") < said.index("RECOVERED READING") < said.index("step 2,")
+    assert said.count("step 1,") == 1
