@@ -40,9 +40,9 @@ def probe(
     """Ask an endpoint a few things, and whether it accepts what each harness of a study would send.
 
     Without a study the harnesses are those of the demo or, for a server that is named, of the family standard. It takes
-    at most 45 calls and one for each distinct shape of the harnesses' requests, most of them of a few tokens.
+    at most 48 calls and one for each distinct shape of the harnesses' requests, most of them of a few tokens.
 
-    Exit code 1: trials are impossible (no call comes back, or all harnesses are refused); 3: the endpoint is down.
+    Exit code 1: trials are impossible, since no harness can run here; 3: the endpoint cannot be used.
     """
     flags = {name: value for name, value in locals().items() if name in options.PLACES}
     # No command of a model is run here, so that any sandbox will do.
@@ -78,7 +78,7 @@ async def _probes(resolved: Study) -> tuple[dict[str, Probe], dict[str, str]]:
 
 
 def _impossible(each: Probe, resolved: Study) -> bool:
-    return each.status("tool_round_trip") == "no" or len(each.unsupported) == len(resolved.harnesses)
+    return len(each.unsupported) == len(resolved.harnesses)  # calls as text need no native ones
 
 
 def _print(name: str, each: Probe, resolved: Study) -> None:

@@ -31,7 +31,7 @@ _VOID = "the thinking axis compares nothing here: "
 async def probe(config: EndpointConfig, harnesses: Sequence[Harness]) -> Probe:
     """What a few calls tell about this endpoint and these harnesses on it; what they do not tell is unknown.
 
-    At most 21 calls, one for each distinct shape of the harnesses' requests, and 24 to find a tool that is refused.
+    At most 24 calls, one for each distinct shape of the harnesses' requests, and 24 to find a tool that is refused.
 
     Raises:
         EndpointDown: no call can succeed.

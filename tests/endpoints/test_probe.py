@@ -75,14 +75,46 @@ async def test_calls_that_leak_as_text_are_no_round_trip_and_keep_their_label() 
 
 
 async def test_one_turn_without_a_call_gets_another_chance() -> None:
-    seen: list[Said] = []
+    asked: list[Body] = []
 
     def shy(said: Said, body: Body) -> Said:
-        del body
-        seen.append(said)
-        return silent(said) if len(seen) == 1 else said
+        asked.append(body)
+        return silent(said) if len(asked) == 1 else said
 
-    assert (await checks(say=shy))["tool_round_trip"].status == "yes"
+    found = await checks(say=shy)
+    assert found["tool_round_trip"].status == "yes"
+    assert "1 of 4 plain orders brought no native call" in found["tool_round_trip"].detail
+    orders = [body["messages"][0]["content"] for body in asked[:2]]
+    assert orders[0] != orders[1]
+
+
+async def test_a_later_turn_without_a_call_gets_another_chance_too() -> None:
+    def shy(said: Said, body: Body) -> Said:
+        return silent(said) if len(calls_in(body)) == 1 and "This is about" not in str(body["messages"][0]) else said
+
+    found = (await checks(say=shy))["tool_round_trip"]
+    assert (found.status, "1 of 4 plain orders brought no native call" in found.detail) == ("yes", True), found.detail
+
+
+async def test_calls_that_are_missing_in_some_requests_only_are_no_proof() -> None:
+    def drops(said: Said, body: Body) -> Said:
+        return silent(said) if body.get("stream") and any(name == questions.TOOL for name, _ in said.calls) else said
+
+    found = await checks(say=drops)
+    assert {found[check].status for check in ("tool_round_trip", "streaming", "concurrency")} == {"unknown"}
+    assert found["tool_round_trip"].detail == "2 of 2 plain orders brought no native call, though another request did"
+    assert "streamed in 1 of 3, whole in 2 of 2" in found["streaming"].detail
+
+
+async def test_attempts_that_are_made_again_are_no_difference_between_one_and_many() -> None:
+    async with obedient() as server:
+        server.delay = 0.05
+        server.hear = lambda body: refused(429, "too many requests", "rate_limit") if server.under_way > 5 else body
+        found, asking = await examined(server, retries=2)
+    concurrency = {check.check: check for check in found.checks}["concurrency"]
+    assert (concurrency.status, concurrency.label) == ("yes", "")
+    assert "made again" in concurrency.detail
+    assert set(asking.faults) == {"infra.rate_limited"}
 
 
 async def test_tools_that_are_refused_are_no_round_trip() -> None:
@@ -152,7 +184,8 @@ async def test_a_call_that_comes_one_way_only_is_found(stream: bool, missing: st
 
     found = await checks(say=drops)
     assert (found["streaming"].status, found["streaming"].label) == ("no", "serving.tool_call_dropped")
-    assert found["streaming"].detail.endswith(f"is missing {missing}, twice")
+    assert f"not {missing}: " in found["streaming"].detail
+    assert f"{missing} in 0 of 2" in found["streaming"].detail
 
 
 async def test_a_call_that_misses_once_is_no_difference_between_two_ways() -> None:

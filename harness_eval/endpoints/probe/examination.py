@@ -26,8 +26,8 @@ CHECKS = (
     "concurrency",
 )
 MOST_AT_ONCE = 8
-MOST_CALLS = 13 + MOST_AT_ONCE
-"""Five for the round trip, three histories, an order for a foreign tool, two for streaming, a puzzle, a greeting."""
+MOST_CALLS = 16 + MOST_AT_ONCE
+"""Eight for the round trip, three histories, an order for a foreign tool, two for streaming, a puzzle, a greeting."""
 
 _THOUGHT_TOKENS = 64  # beyond what is visible of all replies: so many were thought, though not shown
 _NO_THINKING = ("none", "off", "disabled")
@@ -70,6 +70,7 @@ async def examine(asking: Asking, label_of: LabelOf) -> Examined:
     wanted += [partial(asking.ask, questions.puzzle(limit))] * silent
     kept, dropped, foreign, ordered, other, *puzzled = await at_once(wanted)
     thinking = _thinking(asking, [*trip.replies, *puzzled])
+    trip.beside += [ordered] if isinstance(ordered, Reply) and ordered.calls else []
     checks = (
         round_trip(trip, label_of),
         history_reasoning(told, kept, dropped),
@@ -96,23 +97,26 @@ async def _answers(asking: Asking, trip: Trip) -> bool:
 
 async def _streaming(asking: Asking, trip: Trip, other: Answer, label_of: LabelOf) -> Check:
     """Whether the same request brings the same kind of reply streamed and whole."""
-    name, way = "streaming", "whole" if asking.config.stream else "streamed"
-    usual = "streamed" if asking.config.stream else "whole"
-    if isinstance(other, Reply) and bool(other.calls) is not bool(trip.calling):
-        other = await asking.ask(trip.first, other_way=not other.calls)  # the way that misses it gets another chance
-        if isinstance(other, Reply) and other.calls:
-            return Check(name, "unknown", "a call came in both ways, but not each time")
-        if isinstance(other, Reply):
-            missing, present = (usual, way) if not trip.calling else (way, usual)
-            label = label_of(other, trip.first)
+    name, answers = "streaming", [other]
+    if isinstance(other, Reply) and not (other.calls and trip.calling):
+        answers.append(await asking.ask(questions.reworded(trip.first), other_way=True))  # one draw tells too little
+    if error := next((answer for answer in answers if isinstance(answer, HarnessEvalError)), None):
+        return unknown(name, error)
+    others = [answer for answer in answers if isinstance(answer, Reply)]
+    usual, way = ("streamed", "whole") if asking.config.stream else ("whole", "streamed")
+    ways = {usual: [*trip.ordered, *trip.beside], way: others}
+    if all(reply.calls for replies in ways.values() for reply in replies):
+        return Check(name, "yes", "the same call comes streamed and whole")
+    counted = ", ".join(
+        f"{kind} in {sum(bool(reply.calls) for reply in replies)} of {len(replies)}" for kind, replies in ways.items()
+    )
+    for missing, present in ((usual, way), (way, usual)):
+        if all(reply.calls for reply in ways[present]) and not any(reply.calls for reply in ways[missing]):
+            label = most_common(label_of(reply, trip.first) for reply in ways[missing])
             dropped = not label or label.startswith("ok.")  # nothing else explains it
-            told = f"the call that comes {present} is missing {missing}, twice"
+            told = f"a call comes {present} and not {missing}: {counted}"
             return Check(name, "no", told, "serving.tool_call_dropped" if dropped else label)
-    if isinstance(other, HarnessEvalError):
-        return unknown(name, other)
-    if not other.calls:
-        return Check(name, "unknown", "no call came in either way")
-    return Check(name, "yes", "the same call comes streamed and whole")
+    return Check(name, "unknown", f"a plain order does not bring a call each time, which may hide more: {counted}")
 
 
 def _usage(asking: Asking) -> Check:
@@ -149,16 +153,20 @@ async def _concurrency(asking: Asking, trip: Trip, label_of: LabelOf) -> Check:
     """Whether as many equal requests at once as trials may send bring what one alone does."""
     name, number = "concurrency", min(asking.config.concurrency, MOST_AT_ONCE)
     if number < 2 or not trip.calling:
-        why = "one request at a time is allowed" if number < 2 else "one request alone brings no call"
+        none = f"{trip.missed} of {number_of(len(trip.ordered), 'request')}, one at a time, brought no call"
+        why = "one request at a time is allowed" if number < 2 else none
         return Check(name, "unknown", f"nothing to compare: {why}")
     answers = await at_once([partial(asking.ask, trip.first)] * number)
     replies = [answer for answer in answers if isinstance(answer, Reply)]
     errors = [answer for answer in answers if not isinstance(answer, Reply)]
     silent = [reply for reply in replies if not reply.calls]
-    faults = [fault for reply in replies for fault in reply.faults]
-    if not (errors or silent or faults):
-        return Check(name, "yes", f"{number} at once bring the same call as one alone")
-    alone = not trip.replies[0].calls or any(reply.faults for reply in trip.replies)
-    told = f"of {number} at once {len(errors)} failed, {len(silent)} brought no call, {len(faults)} were tried again"
-    labels = [*(error.label for error in errors), *(label_of(reply, trip.first) for reply in silent), *faults]
-    return Check(name, "unknown" if alone else "no", told, most_common(labels))
+    faults = sum(len(reply.faults) for reply in replies)  # told apart, since a call came in the end
+    again = f"; {number_of(faults, 'attempt')} had to be made again" if faults else ""
+    if not (errors or silent):
+        return Check(name, "yes", f"{number} at once bring the same call as one alone{again}")
+    told = f"of {number} at once {len(errors)} failed, {len(silent)} brought no call{again}"
+    labels = [*(error.label for error in errors), *(label_of(reply, trip.first) for reply in silent)]
+    if trip.missed and not errors:
+        told = f"{told}, and neither did {trip.missed} of {len(trip.ordered)}, one at a time"
+        return Check(name, "unknown", told, most_common(labels))
+    return Check(name, "no", told, most_common(labels))

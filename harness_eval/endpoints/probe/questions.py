@@ -39,6 +39,10 @@ _PROMPT = (
     f"{_ORDER.format(TOOL, 'start')} Do what each result says, one step at a time, until a result gives you a word. "
     "Then answer with that word alone."
 )
+_IN_OTHER_WORDS = (
+    f"This is about tools. First: {_ORDER.format(TOOL, 'start')} Each result then tells you what comes next; follow "
+    "one result after the other. Once a result holds a word, that word is all you answer."
+)
 _THOUGHTS = (
     "The list has three parts and the first of them has to come before anything else, because the others depend on it. "
     "I compare what I was told with what I know: the amber lamp stands by the door, the birch by the well, and neither "
@@ -70,6 +74,13 @@ def puzzle(limit: int | None) -> Request:
 def opening(limit: int | None) -> Request:
     """The first turn of the round trip: one plain order."""
     return Request((_user(_PROMPT),), _TOOLS, max_tokens=_freely(limit))
+
+
+def reworded(request: Request) -> Request:
+    """The same orders in other words; twice reworded they are as they were."""
+    first, *later = request.messages
+    other = _IN_OTHER_WORDS if first["content"] == _PROMPT else _PROMPT
+    return replace(request, messages=(_user(other), *later))
 
 
 def foreign_order(limit: int | None) -> Request:

@@ -19,12 +19,33 @@ _TRAINED_IDS = {"kimi-k2": (re.compile(r"functions\.[\w.-]+:\d+"), "functions.na
 
 @dataclass(slots=True)
 class Trip:
-    """The first request, every reply with its request in order, and the error that ended it, if one did."""
+    """The opening, every reply with its request in order, and the error that ended it, if one did.
 
-    first: Request
+    `beside` has replies to other requests, sent in the same way, that brought a call.
+    """
+
+    opening: Request
     requests: list[Request] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     error: HarnessEvalError | None = None
+    beside: list[Reply] = field(default_factory=list)
+
+    @property
+    def first(self) -> Request:
+        """The first request that brought a call; the opening where none did."""
+        pairs = zip(self.requests, self.replies, strict=True)
+        return next((request for request, reply in pairs if reply.calls), self.opening)
+
+    @property
+    def ordered(self) -> list[Reply]:
+        """The replies to the orders to call the tool."""
+        pairs = zip(self.requests, self.replies, strict=True)
+        return [reply for request, reply in pairs if request.messages[-1]["content"] != questions.RESULTS[-1]]
+
+    @property
+    def missed(self) -> int:
+        """How many orders brought no native call."""
+        return sum(not reply.calls for reply in self.ordered)
 
     @property
     def calling(self) -> list[Reply]:
@@ -52,30 +73,35 @@ class Trip:
 
 
 async def travel(asking: Asking) -> Trip:
-    """Ask for a first call, give what it brings, and so on until the word has come: at most five calls."""
+    """Ask for a first call, give what it brings, and so on until the word has come: at most eight calls."""
     trip = Trip(questions.opening(asking.config.max_tokens))
-    request, answer = trip.first, await _first(asking, trip)
+    request = trip.opening
     for result in questions.RESULTS:
-        if not trip.take(request, answer) or not isinstance(answer, Reply):
+        if not await _called(asking, trip, request):
             return trip
-        request = questions.going_on(request, answer, result)
-        answer = await asking.ask(request)
-    trip.take(request, answer)
+        request = questions.going_on(trip.requests[-1], trip.replies[-1], result)
+    trip.take(request, await asking.ask(request))
     return trip
 
 
-async def _first(asking: Asking, trip: Trip) -> Answer:
-    """The first answer; another one where it holds no call, or where its token limit may have been refused."""
-    answer = await asking.ask(trip.first)
-    if isinstance(answer, HarnessFailure):
-        asking.limited = False
-        again = await asking.ask(trip.first)
-        asking.limited = isinstance(again, HarnessFailure)
-        return answer if asking.limited else again
-    if isinstance(answer, Reply) and not answer.calls:
-        trip.take(trip.first, answer)
-        return await asking.ask(trip.first)
-    return answer
+async def _called(asking: Asking, trip: Trip, request: Request) -> bool:
+    """Whether an order brings a call; it is given once more, in other words, where it does not."""
+    answer = await (asking.ask(request) if trip.replies else _first(asking, request))
+    if trip.take(request, answer) or trip.error is not None:
+        return trip.error is None
+    again = questions.reworded(request)
+    return trip.take(again, await asking.ask(again))
+
+
+async def _first(asking: Asking, request: Request) -> Answer:
+    """The first answer; another one where its token limit may have been refused."""
+    answer = await asking.ask(request)
+    if not isinstance(answer, HarnessFailure):
+        return answer
+    asking.limited = False
+    again = await asking.ask(request)
+    asking.limited = isinstance(again, HarnessFailure)
+    return answer if asking.limited else again
 
 
 def round_trip(trip: Trip, label_of: LabelOf) -> Check:
@@ -85,13 +111,17 @@ def round_trip(trip: Trip, label_of: LabelOf) -> Check:
         return replace(unknown(name, trip.error), status="no" if trip.refused else "unknown")
     labels = [label_of(*pair) for pair in zip(trip.replies, trip.requests, strict=True) if not pair[0].calls]
     if not calling:
-        told = f"a plain order was given {number_of(len(trip.replies), 'time')}, and no native call came back"
+        told = f"{trip.missed} of {number_of(len(trip.ordered), 'plain order')} brought no native call"
+        if trip.beside:
+            return Check(name, "unknown", f"{told}, though another request did", most_common(labels))
         return Check(name, "no", told, most_common(labels))
     if trip.error is not None:
         told = f"after {number_of(len(calling), 'turn')} with a call: {trip.error}"
         return Check(name, "no" if trip.refused else "unknown", told, trip.error.label)
     reasoned = sum(bool(reply.thinking) for reply in trip.replies)
     told = f"{number_of(len(calling), 'turn')} with a native call; {reasoned} of {len(trip.replies)} replies reason"
+    if trip.missed:
+        told = f"{told}; {trip.missed} of {number_of(len(trip.ordered), 'plain order')} brought no native call"
     if _used(trip):
         return Check(name, "yes", f"{told}; results are used")
     return Check(name, "no", f"{told}; no result was used", most_common(labels[-1:]))
