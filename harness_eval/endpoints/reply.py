@@ -105,7 +105,7 @@ class ReplyAssembler:
         if isinstance(delta, dict):
             self._take_message(delta)
             self._calls.add(delta.get("tool_calls"))
-            self.empty_deltas += delta == {"tool_calls": []}
+            self.empty_deltas += {key: value for key, value in delta.items() if value is not None} == {"tool_calls": []}
         elif isinstance(message, dict):
             self._take_message(message)
             self._calls.add_whole(message.get("tool_calls"))

@@ -115,7 +115,7 @@ async def _send(request: web.Request, answer: Answer) -> web.StreamResponse:
         response.content_length = sum(map(len, answer.pieces))
     with contextlib.suppress(ConnectionResetError):  # a client that was cancelled is no error worth a traceback
         await anyio.sleep(answer.delay)
-        if answer.pieces:
+        if answer.pieces or not answer.broken:
             await response.prepare(request)
         for piece in answer.pieces:
             await response.write(piece)

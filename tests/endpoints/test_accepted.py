@@ -196,6 +196,7 @@ def test_a_call_written_as_text_is_no_phantom() -> None:
 
 
 EMPTY = chunk({"tool_calls": []})
+NULLS = chunk({"content": None, "reasoning_content": None, "tool_calls": []})
 
 
 @pytest.mark.parametrize(
@@ -203,6 +204,7 @@ EMPTY = chunk({"tool_calls": []})
     [
         streamed(chunk({"content": "Checking."}), EMPTY, chunk({}, "tool_calls")),
         streamed(chunk({"content": "Checking."}), *[EMPTY] * 9, chunk({}, "stop")),
+        streamed(chunk({"content": "Checking."}), *[NULLS] * 9, chunk({}, "stop")),
     ],
 )
 def test_deltas_of_calls_that_hold_nothing_are_a_fault_of_the_parser(reader: BodyReader) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from email.utils import formatdate
 from typing import ClassVar
 
-from harness_eval.reference.faults.base import Answer, Asked, Chunk, Fault, as_json
+from harness_eval.reference.faults.base import Answer, Asked, Chunk, Fault, as_json, changed
 from harness_eval.reference.faults.framing import finish_of
 from harness_eval.reference.wire import Spoken
 from harness_eval.types import Json, Message
@@ -15,6 +15,7 @@ from harness_eval.types import Json, Message
 _SOME = 0.2
 _SILENCE = 10.0  # seconds; then the connection is dropped
 _RELAY = 0.3  # seconds after which a relay gives up
+_MANY = 4  # empty deltas for each that held something
 _GROWN = 2  # turns after which a dialogue is too large
 
 
@@ -225,13 +226,18 @@ class PhantomToolCalls(_Transient):
 
 
 class EmptyToolDeltas(_Transient):
-    """Every delta of a call is an empty list; whole replies are sound."""
+    """Instead of every delta of a call come many with an empty list; whole replies are sound."""
 
     shows: ClassVar = ("serving.empty_tool_deltas",)
 
-    def message(self, message: Message, asked: Asked) -> Message:
+    def stream(self, chunks: list[Chunk], asked: Asked) -> list[Chunk]:
         """Such deltas."""
-        return {**message, "tool_calls": []} if asked.streamed and "tool_calls" in message else message
+        emptied = [changed(chunk, _emptied) for chunk in chunks]
+        return [told for old, new in zip(chunks, emptied, strict=True) for told in [new] * (_MANY if old != new else 1)]
+
+
+def _emptied(message: Message) -> Message:
+    return {**message, "tool_calls": []} if message.get("tool_calls") else message
 
 
 def _error(message: str, kind: str, status: int, headers: dict[str, str] | None = None) -> Answer:
