@@ -135,12 +135,11 @@ def unknown_axes_sentence(section: Section) -> str:
     rows = [*section["axes"], *section["shares"]]
     if any(row.get("effect", row.get("share")) is not None for row in rows):
         return ""
-    entangled = {one["axis"] for one in section["axes"] if (one["reason"] or "").startswith(_ENTANGLED)}
-    if not entangled:
+    if not any((one["reason"] or "").startswith(_ENTANGLED) for one in section["axes"]):
         return ""
-    few, axes = count(section["n_harnesses"], "tested harness"), count(len(entangled), "axis")
+    few = count(section["n_harnesses"], "tested harness")
     return (
-        f"No effect of an axis can be estimated: {few} cannot tell the levels of {axes} apart. "
+        f"No effect of an axis can be estimated: {few} cannot show which of their differences matters. "
         "More harnesses, or harnesses that differ from the canonical one in one axis each, can."
     )
 

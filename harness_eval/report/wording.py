@@ -48,12 +48,8 @@ def p_value(value: float | None) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`3 trials`, `1 trial`: the regular English plural, and that of an axis."""
-    if number == 1:
-        return f"1 {noun}"
-    if noun == "axis":
-        return f"{number:,} axes"
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'e' * noun.endswith('s')}s"
+    """`3 trials`, `1 trial`: the regular English plural."""
+    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'e' * noun.endswith('s')}s"
     return f"{number:,} {plural}"
 
 

@@ -142,6 +142,6 @@ def test_where_nothing_can_be_estimated_one_sentence_says_so(tmp_path: Path) -> 
     assert data["axes"]
     assert all(row["effect"] is None for row in data["axes"])
     for form in told:
-        assert len(re.findall(r"No effect of an axis can be estimated: 2 tested harnesses cannot tell", form)) == 1
+        assert len(re.findall(r"No effect of an axis can be estimated: 2 tested harnesses cannot show", form)) == 1
         assert "unknown: cannot be told apart" not in form
         assert "no axis explains" not in form
