@@ -264,6 +264,17 @@ async def test_a_call_that_leaked_into_the_text_has_a_second_reading(runs: Runs,
     assert all(row["recovered"]["solved"] for row in read_again)
 
 
+@pytest.mark.parametrize("name", ["quota-exhausted", "foreign-envelope"])
+async def test_what_no_later_call_can_pass_stops_a_run_that_did_not_probe(
+    planned: study.Study, tmp_path: Path, name: str
+) -> None:
+    unprobed = replace(planned, config=planned.config.model_copy(update={"probe": False}))
+    done = await ran(unprobed, tmp_path, {name: 1.0})
+    assert "served" in done.ended.outcome.down
+    assert {row["failure"]["label"] for row in done.lost} == {*FAULTS[name].shows}
+    assert not done.judged
+
+
 @pytest.mark.parametrize("seed", range(3))
 async def test_where_much_goes_wrong_at_once_nobody_is_accused_falsely(
     planned: study.Study, tmp_path: Path, seed: int
