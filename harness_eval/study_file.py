@@ -12,7 +12,6 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeFloat,
-    PositiveFloat,
     PositiveInt,
     field_validator,
     model_validator,
@@ -28,6 +27,7 @@ from harness_eval.types import Json, Limits
 
 DEMO = folder("harnesses") / "studies" / "demo.yaml"
 SERVED = folder("harnesses") / "studies" / "served.yaml"
+STARTER = folder("harnesses") / "studies" / "starter.yaml"
 
 _MOST_REPEATS = 1000
 _MOST = {"steps": 10_000, "tokens": 10**9, "seconds": 7 * 86_400}  # beyond these a number is a slip, not a limit
@@ -69,9 +69,9 @@ class Budgets(_Section):
     No trial is started once one of them is used up; those under way are finished.
     """
 
-    tokens: PositiveInt | None = None
-    money: PositiveFloat | None = None
-    seconds: PositiveFloat | None = None
+    tokens: int | None = Field(default=None, gt=0, le=10**12)
+    money: float | None = Field(default=None, gt=0, le=10**7)
+    seconds: float | None = Field(default=None, gt=0, le=10**8)
 
 
 class StudyConfig(_Section):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,12 +15,13 @@ from harness_eval.estimate import estimate
 from harness_eval.study import Study
 from harness_eval.types import Usage
 
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _MILLION = Usage(prompt=1_000_000, completion=1_000_000)
 
 
 def charging(endpoints: Sequence[EndpointConfig]) -> list[str]:
     """The endpoints that charge for tokens: those with a price, and those elsewhere whose price is unknown."""
-    return [each.name for each in endpoints if not each.scripted and _charges(each)]
+    return [each.name for each in endpoints if _charges(each)]
 
 
 def price_of(study: Study, folder: Path) -> str | None:
@@ -54,6 +56,8 @@ def check(study: Study, stated: str | None, agreed: bool) -> None:
 
 def _charges(endpoint: EndpointConfig) -> bool:
     price = endpoint.cost(_MILLION)
+    if endpoint.scripted and price is None:
+        price = None if _is_elsewhere(endpoint) else 0.0
     return _is_elsewhere(endpoint) if price is None else price > 0
 
 
@@ -62,6 +66,8 @@ def _is_elsewhere(endpoint: EndpointConfig) -> bool:
     host = urlsplit(endpoint.base_url).hostname
     if host is None:
         return endpoint.kind == "litellm"
+    if _NUMBER.fullmatch(host):
+        return True  # an address in a spelling that nobody uses for a server of his own
     try:
         return not ipaddress.ip_address(host).is_private
     except ValueError:

@@ -68,10 +68,25 @@ def test_a_price_of_nothing_needs_no_agreement(harness_eval: Run, tmp_path: Path
         ("http://gpu.cluster.internal/v1", False),
         ("https://api.example.com/v1", True),
         ("http://8.8.8.8/v1", True),
+        ("http://134744072/v1", True),
+        ("http://0x08080808/v1", True),
     ],
 )
 def test_only_servers_elsewhere_are_taken_to_charge_where_no_price_is_known(base_url: str, pays: bool) -> None:
     assert bool(charging([EndpointConfig(name="e", model="m", base_url=base_url)])) is pays
+
+
+def test_a_server_elsewhere_charges_even_where_it_is_said_to_be_scripted() -> None:
+    public, own = "https://api.example.com/v1", "http://127.0.0.1:9/v1"
+    made = [EndpointConfig(name=url, model="m", base_url=url, scripted=True) for url in (public, own)]
+    assert charging(made) == [public]
+
+
+@pytest.mark.parametrize("cap", [("--max-cost", "inf"), ("--max-cost", "1e12"), ("--max-tokens", "9" * 15)])
+def test_what_caps_nothing_is_no_cap(harness_eval: Run, tmp_path: Path, cap: tuple[str, str]) -> None:
+    place = ("--base-url", "https://api.example.com/v1", "--model", "kimi-k3", "--profile", "kimi-k3")
+    said = harness_eval("run", *place, *ALONE, *cap, "--out", tmp_path / "run")
+    assert (said.code, "budgets." in said.err) == (2, True)
 
 
 def test_a_provider_named_to_litellm_alone_is_taken_to_charge() -> None:
