@@ -52,13 +52,22 @@ async def test_the_reference_endpoint_passes_every_check_with_every_kind_of_harn
 
 
 @pytest.mark.parametrize(
-    ("fault", "check"), [("history-reasoning-ignored", "history_reasoning"), ("no-usage", "usage")]
+    ("fault", "check", "status", "label"),
+    [
+        ("history-reasoning-ignored", "history_reasoning", "no", "serving.history_reasoning_ignored"),
+        ("no-usage", "usage", "yes", "ok.usage_missing"),
+        ("constant-ids", "call_ids", "yes", "ok.id_constant"),
+    ],
 )
-async def test_a_fault_of_the_reference_endpoint_is_found(tmp_path: Path, fault: str, check: str) -> None:
+async def test_a_fault_of_the_reference_endpoint_is_found(
+    tmp_path: Path, fault: str, check: str, status: str, label: str
+) -> None:
     served = ReferenceConfig((make_task(tmp_path / "suite").folder,), faults={fault: 1.0})
     async with listening(served) as base_url:
         found = await probing.probe(EndpointConfig(name="r", model=MODEL, base_url=base_url), [canonical()])
-    assert found.status(check) == "no"
+    assert found.status(check) == status
+    assert next(each.label for each in found.checks if each.check == check) == label
+    assert any(label in line for line in probing.in_words("r", found, 1))
 
 
 @pytest.mark.parametrize(

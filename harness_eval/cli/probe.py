@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from typing import Annotated, TypeAlias
 
 import anyio
 import typer
@@ -10,6 +11,7 @@ import typer
 from harness_eval import study
 from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.endpoints.probe.check import number_of
 from harness_eval.errors import EndpointDown
 from harness_eval.probing import Probe, by_reason
 from harness_eval.probing import probe as probed
@@ -19,6 +21,9 @@ from harness_eval.types import Json
 app = typer.Typer(add_completion=False)
 
 _IMPOSSIBLE, _DOWN = 1, 3
+_Concurrency: TypeAlias = Annotated[
+    int | None, typer.Option(help="How many requests at once are compared with one alone, 8 at most.")
+]
 
 
 @app.command()
@@ -31,7 +36,7 @@ def probe(
     family: options.Family = None,
     design: options.DesignFlag = None,
     harness: options.Harnesses = None,
-    concurrency: options.Concurrency = None,
+    concurrency: _Concurrency = None,
     coupling: options.Couplings = None,
     fault: options.Faults = None,
     seed: options.Seed = None,
@@ -55,7 +60,7 @@ def probe(
         for name, each in found.items():
             _print(name, each, resolved)
     for name, why in down.items():
-        say(f"endpoint {name} is down: {why}")
+        say(f"endpoint {name} cannot be used: {why.removeprefix(f'{name}: ')}")
     impossible = any(_impossible(each, resolved) for each in found.values())
     raise typer.Exit(_DOWN if down else _IMPOSSIBLE if impossible else 0)
 
@@ -82,7 +87,7 @@ def _impossible(each: Probe, resolved: Study) -> bool:
 
 
 def _print(name: str, each: Probe, resolved: Study) -> None:
-    print(f"{name}: {each.model}")
+    print(name if each.model in ("", name) else f"{name}: {each.model}")
     print_table(
         ("check", "as wanted", "label", "what was seen"),
         [(c.check, c.status, c.label or None, c.detail) for c in each.checks],
@@ -90,10 +95,11 @@ def _print(name: str, each: Probe, resolved: Study) -> None:
     for void in each.void:
         print(void.reason)
     if each.unsupported:
-        print(f"{len(each.unsupported)} of {len(resolved.harnesses)} harnesses cannot run here:")
+        print(
+            f"{len(each.unsupported)} of {number_of(len(resolved.harnesses), 'harness', 'harnesses')} cannot run here:"
+        )
     for line in by_reason(each.unsupported):
         print(f"  {line}")
     price = "no price is known" if each.cost is None else f"${each.cost:.4f}"
-    print(
-        f"{each.calls} calls of at most {each.bound}, {each.usage.prompt:,} + {each.usage.completion:,} tokens, {price}"
-    )
+    tokens = f"{each.usage.prompt:,} prompt and {each.usage.completion:,} completion tokens"
+    print(f"{number_of(each.calls, 'call')} of at most {each.bound}, {tokens}, {price}")

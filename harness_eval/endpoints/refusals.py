@@ -32,8 +32,10 @@ _DOWN = {
     404: "the model or the URL is unknown",
     405: "the URL is not that of a completions API",
 }
+_HINT = " (does the base URL end in /v1?)"
 _FINAL = frozenset({"infra.quota_exhausted", "infra.access_refused", "infra.address_unknown"})
 _FAULTY_FINISHES = frozenset({"error", "network_error", "abort"})
+_OF_SIZE = frozenset({"infra.gateway", "undetermined.request_cut"})  # where it matters how much was sent
 _OF_SERVERS = frozenset({408, 409, 413})
 _TIMED_OUT = frozenset({408, 504, 524})
 _OF_PROXIES = frozenset({413, 502, 520, 521, 522, 523})
@@ -94,7 +96,8 @@ def failure(refusal: Refusal, name: str, clean: Callable[[str], str]) -> Harness
     """
     message = _message(refusal.body)
     label = _label(refusal, message)
-    error = _error(label, refusal, name, f"{refusal.status} {_one_line(clean(message))}".rstrip())
+    said = re.sub(rf"^{refusal.status}\b[:\s-]*", "", _one_line(clean(message)))  # pages tend to begin with it
+    error = _error(label, refusal, name, f"{refusal.status} {said}".rstrip())
     error.label = label
     return error
 
@@ -129,11 +132,13 @@ def accepted(reader: BodyReader, name: str, clean: Callable[[str], str]) -> Repl
 
 
 def _error(label: str, refusal: Refusal, name: str, said: str) -> HarnessEvalError:
-    status, counted = refusal.status, f"{name}: {said} ({refusal.sent} bytes were sent)"
+    status = refusal.status
+    counted = f"{name}: {said} ({refusal.sent:,} bytes were sent)" if label in _OF_SIZE else f"{name}: {said}"
     if label == "limit.context_overflow":
         return ContextOverflow(f"{name}: {said}")
     if label in _FINAL:
-        return EndpointDown(f"{name}: {_DOWN.get(status, 'the quota is exhausted')}: {said}")
+        hint = _HINT if label == "infra.address_unknown" and "model" not in said.lower() else ""
+        return EndpointDown(f"{name}: {_DOWN.get(status, 'the quota is exhausted')}: {said}{hint}")
     if label.startswith("harness."):
         return HarnessFailure(counted)
     if status not in RETRIED:
@@ -262,8 +267,8 @@ def _message(body: bytes) -> str:
         return title[1] if title else text
     error = content.get("error") or content if isinstance(content, dict) else content
     if isinstance(error, dict):
-        told = " ".join(str(error[key]) for key in ("type", "code", "message", "msg", "detail") if error.get(key))
-        return told or json.dumps(error, ensure_ascii=False)
+        told = [str(error[key]) for key in ("type", "code", "message", "msg", "detail") if error.get(key)]
+        return " ".join(dict.fromkeys(told)) or json.dumps(error, ensure_ascii=False)
     return str(error)
 
 

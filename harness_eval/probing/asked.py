@@ -14,6 +14,7 @@ from harness_eval.diagnosis.reply import label_reply
 from harness_eval.diagnosis.step import body_of
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.endpoints.probe import MOST_CALLS, Asking, Check, Examined, at_once, examine, wire
+from harness_eval.endpoints.probe.check import number_of
 from harness_eval.endpoints.probe.questions import greeting
 from harness_eval.errors import EndpointDown, HarnessEvalError, HarnessFailure
 from harness_eval.harness import Harness
@@ -86,12 +87,19 @@ async def _acceptance(asking: Asking, shapes: Sequence[Shape], examined: Examine
 def _told(
     name: str, shapes: Sequence[Shape], refused: Sequence[Unsupported], open_: Sequence[HarnessEvalError]
 ) -> Check:
-    harnesses = sum(len(shape.harnesses) for shape in shapes)
-    shown = f"{harnesses} harnesses in {len(shapes)} distinct shapes of requests"
+    harnesses = number_of(sum(len(shape.harnesses) for shape in shapes), "harness", "harnesses")
+    shown = f"{harnesses} in {number_of(len(shapes), 'distinct shape')} of requests"
     if refused:
-        return Check(name, "no", f"{shown}; {len(refused)} are refused, first: {refused[0].reason}", refused[0].label)
+        return Check(
+            name,
+            "no",
+            f"{shown}; {len(refused)} {'is' if len(refused) == 1 else 'are'} refused, first: {refused[0].reason}",
+            refused[0].label,
+        )
     if open_:
-        return Check(name, "unknown", f"{shown}; {len(open_)} shapes without an answer: {open_[0]}", open_[0].label)
+        return Check(
+            name, "unknown", f"{shown}; {number_of(len(open_), 'shape')} without an answer: {open_[0]}", open_[0].label
+        )
     return Check(name, "yes", f"{shown}, all accepted")
 
 

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness_eval import recording
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.endpoints.probe import Check
+from harness_eval.endpoints.probe.check import number_of
 from harness_eval.errors import ConfigError
 from harness_eval.types import Json, Usage
 
@@ -109,15 +110,18 @@ def in_words(name: str, probe: Probe, harnesses: int) -> list[str]:
     if not probe.settled:
         return [f"probe of {name}: nothing could be established; {probe.checks[0].detail}"]
     unwanted = [check for check in probe.checks if check.status != "yes"]
+    borne = [check for check in probe.checks if check.status == "yes" and check.label.startswith("ok.")]
     price = "" if probe.cost is None else f", ${probe.cost:.2f}"
-    spent = f"{probe.calls} calls, {probe.usage.total:,} tokens{price}"
+    spent = f"{number_of(probe.calls, 'call')}, {probe.usage.total:,} tokens{price}"
     wanted = len(probe.checks) - len(unwanted)
     lines = [f"probe of {name}: {wanted} of {len(probe.checks)} checks are as wanted ({spent})"]
-    told = [check for check in unwanted if check.check != "harnesses" or not probe.unsupported]  # these stand below
+    told = [
+        check for check in (*unwanted, *borne) if check.check != "harnesses" or not probe.unsupported
+    ]  # these stand below
     lines += [f"  {check.check}: {check.status}; {check.detail}{_bracketed(check.label)}" for check in told]
     lines += [f"  {void.reason}" for void in probe.void]
     if probe.unsupported:
-        lines.append(f"  {len(probe.unsupported)} of {harnesses} harnesses cannot run here:")
+        lines.append(f"  {len(probe.unsupported)} of {number_of(harnesses, 'harness', 'harnesses')} cannot run here:")
         lines += [f"    {line}" for line in by_reason(probe.unsupported)]
     return lines
 

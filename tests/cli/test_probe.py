@@ -29,6 +29,7 @@ def test_a_table_says_what_was_found_and_what_it_took(study: Path, harness_eval:
     assert all(f"{check} " in said.out for check in CHECKS)
     assert said.out.count("  yes  ") == len(CHECKS) + 3
     assert "calls of at most " in said.out
+    assert " prompt and " in said.out
     assert "no price is known" in said.out
 
 
@@ -58,7 +59,7 @@ def test_the_exit_code_says_whether_any_harness_can_run(study: Path, harness_eva
 def test_an_endpoint_that_is_down_is_told_by_the_exit_code(study: Path, harness_eval: Run, fault: str) -> None:
     said = harness_eval("probe", study, "--fault", fault, "--json")
     assert said.code == 3
-    assert "endpoint reference is down: " in said.err
+    assert "endpoint reference cannot be used: " in said.err
     assert said.json["endpoints"]["reference"]["down"]
 
 
@@ -66,7 +67,7 @@ def test_a_server_that_is_not_there_is_down(harness_eval: Run) -> None:
     flags = ("--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--harness", "canonical", "--family", "demo")
     said = harness_eval("probe", *flags)
     assert (said.code, said.out) == (3, "")
-    assert "endpoint kimi-k3 is down: kimi-k3: nothing answers at http://127.0.0.1:9/v1" in said.err
+    assert "endpoint kimi-k3 cannot be used: nothing answers at http://127.0.0.1:9/v1" in said.err
 
 
 @pytest.mark.parametrize(

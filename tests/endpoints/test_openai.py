@@ -221,7 +221,7 @@ async def test_the_wait_that_a_server_states_is_kept(connect: Connect, monkeypat
 @pytest.mark.parametrize("status", [400, 422])
 async def test_a_bad_request_is_never_sent_twice_and_is_ours(connect: Connect, status: int) -> None:
     endpoint, server = await connect(refused(status, "unknown field tools[0]"))
-    with pytest.raises(HarnessFailure, match=rf"{status} .*unknown field .*\d+ bytes were sent"):
+    with pytest.raises(HarnessFailure, match=rf"{status} .*unknown field"):
         await endpoint.complete(ASK)
     assert len(server.received) == 1
 

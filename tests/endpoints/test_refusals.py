@@ -97,6 +97,8 @@ def test_an_error_inside_a_success_counts_by_its_own_code() -> None:
         (b'{"error":{"message":"m","type":"t","code":"c"}}', "kimi: 418 t c m"),
         (b'{"error":"upstream timeout"}', "kimi: 418 upstream timeout"),
         (b'{"detail":[{"msg":"bad"}]}', "kimi: 418 [{'msg': 'bad'}]"),
+        (b'{"error":{"message":"no such","type":"gone","code":"gone"}}', "kimi: 418 gone no such"),
+        (b"418: Teapot", "kimi: 418 Teapot"),
         (b"<html><head><title>502 Bad\nGateway</title></head></html>", "kimi: 418 502 Bad Gateway"),
         (b"plain\ntext", "kimi: 418 plain text"),
         (b"", "kimi: 418"),
@@ -119,7 +121,13 @@ def test_a_gateway_that_refuses_the_size_says_how_much_was_sent() -> None:
     error = failure(Refusal(413, b"", {}, 9_000_000), "kimi", CLEAN)
     assert isinstance(error, EndpointFailure)
     assert not isinstance(error, Transient)
-    assert "9000000 bytes were sent" in str(error)
+    assert "9,000,000 bytes were sent" in str(error)
+
+
+def test_an_address_that_is_unknown_brings_a_hint_unless_it_is_the_model() -> None:
+    hint = "(does the base URL end in /v1?)"
+    assert hint in str(failure(Refusal(404, b"404: Not Found"), "kimi", CLEAN))
+    assert hint not in str(failure(Refusal(404, b'{"error":{"message":"model x not found"}}'), "kimi", CLEAN))
 
 
 PAGE = "<html><head><title>{}</title></head><body>nginx</body></html>"

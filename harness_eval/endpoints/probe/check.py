@@ -18,7 +18,10 @@ LabelOf: TypeAlias = Callable[[Reply, Request], str]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`yes` is what a run would want, `no` is not, and `unknown` what could not be established; `label` may be ""."""
+    """`yes` is what a run would want or bears, `no` is neither, and `unknown` what could not be established.
+
+    `label` may be ""; one that begins with `ok.` is for what is borne.
+    """
 
     check: str
     status: Status

@@ -148,8 +148,8 @@ def call_ids(trip: Trip, profile: str) -> Check:
     if len(set(ids)) == len(ids):
         return Check(name, "yes", f"unique over {len(ids)} turns: {_style(ids)} ({shown})")
     if len(set(ids)) == 1 and questions.TOOL not in ids[0]:
-        return Check(name, "no", f"the same id in every turn ({ids[0]})", "ok.id_constant")
-    return Check(name, "no", f"counted anew in each turn ({shown})", "ok.id_reused_across_turns")
+        return Check(name, "yes", f"the same id in every turn ({ids[0]}), which is borne", "ok.id_constant")
+    return Check(name, "yes", f"counted anew in each turn ({shown}), which is borne", "ok.id_reused_across_turns")
 
 
 def _style(ids: Sequence[str]) -> str:
