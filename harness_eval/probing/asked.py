@@ -100,7 +100,7 @@ def _told(
         return Check(
             name, "unknown", f"{shown}; {number_of(len(open_), 'shape')} without an answer: {open_[0]}", open_[0].label
         )
-    return Check(name, "yes", f"{shown}, all accepted")
+    return Check(name, "yes", f"{shown}, {'all ' * (len(shapes) > 1)}accepted")
 
 
 def _final(error: HarnessEvalError) -> bool:
