@@ -13,12 +13,12 @@ from harness_eval.diagnosis.behaviour import behaviours, canonical
 from harness_eval.diagnosis.exchange import Exchange, outcome_of
 from harness_eval.diagnosis.history import History
 from harness_eval.diagnosis.labels import Finding, found
-from harness_eval.diagnosis.offer import offer_in
+from harness_eval.diagnosis.offer import Offer, offer_in
 from harness_eval.diagnosis.reply import PLAIN, evidence_of, label_reply
 from harness_eval.diagnosis.turn import Turn
 from harness_eval.endpoints.redaction import cleaner
 from harness_eval.errors import ConfigError
-from harness_eval.types import Json, RawCall, Reply, ToolCall
+from harness_eval.types import RawCall, Reply, ToolCall
 
 DECISIVE = frozenset({"reported_separately", "excluded", "config_abort", "model_failure"})
 
@@ -66,15 +66,15 @@ def diagnose(exchanges: Iterable[Exchange], name: str) -> Diagnosis:
     """
     log, before = _Log(), list[Reply]()
     for exchange in exchanges:
-        outcome, request = outcome_of(exchange, name), _asked(exchange, log)
+        outcome, offer = outcome_of(exchange, name), _offered(exchange, log)
         reply = outcome.reply
         if reply is not None:
-            log.findings.append(label_reply(reply, request, before))
+            log.findings.append(label_reply(reply, offer, before))
             before.append(reply)
         elif outcome.finding is not None:
             log.findings.append(outcome.finding)
         log.replies.append(reply)
-        log.offered.append(offer_in(request).names)
+        log.offered.append(offer.names)
         log.seconds.append(exchange.seconds)
         log.secrets.update(exchange.secrets)
         log.history.take(exchange.request, reply.calls if reply else ())
@@ -84,11 +84,11 @@ def diagnose(exchanges: Iterable[Exchange], name: str) -> Diagnosis:
     return _clean(log.findings, _of_dialogue(log), log.secrets)
 
 
-def _asked(exchange: Exchange, log: _Log) -> Mapping[str, Json] | None:
-    """The request; one without the key that offered tools before offers none any more."""
+def _offered(exchange: Exchange, log: _Log) -> Offer:
+    """What the request offers; one without any tool takes away those that were offered before."""
     offer = offer_in(exchange.request)
-    withdrawn = offer.whole and offer.names is None and any(log.offered)
-    return {**offer.request, "tools": []} if withdrawn else exchange.request
+    withdrawn = offer.whole and offer.empty and any(log.offered)
+    return dataclasses.replace(offer, names=frozenset(), withdrawn=True) if withdrawn else offer
 
 
 def _see_together(log: _Log) -> None:

@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from harness_eval.diagnosis.speech import tells_to_stop
 from harness_eval.types import Json
 
+_SHAPES = ("function", "custom", "toolSpec")
+_GROUPS = ("function_declarations", "functionDeclarations")
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 
 
@@ -15,10 +18,11 @@ _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 class Offer:
     """The side of the harness in one exchange.
 
-    `names` holds the tools that were offered, None where the body does not say. `schemas` has their parameters as JSON
+    `names` holds the tools that were offered, None where the body does not say, or says it in a way that is not read. `schemas` has their parameters as JSON
     Schema, under "" what holds for any tool; `strict` those whose schema the server promised to enforce. `choice` is
-    the tool choice: "", none, auto, required, or a tool's name. `limit` is the cap on tokens. `withdrawn`
-    says that no tool is offered, in so many words; `whole` that the body has what a request needs, save perhaps tools.
+    the tool choice: "", none, auto, required, or a tool's name. `limit` is the cap on tokens. `empty` says that the
+    body lists no tool, `withdrawn` that the model was told so, or that nothing else was recorded; `whole` that the
+    body has what a request needs, save perhaps tools.
     """
 
     names: frozenset[str] | None = None
@@ -26,6 +30,7 @@ class Offer:
     strict: frozenset[str] = frozenset()
     choice: str = ""
     limit: int | None = None
+    empty: bool = False
     withdrawn: bool = False
     whole: bool = False
     request: Mapping[str, Json] = field(default_factory=dict)
@@ -59,19 +64,22 @@ def offer_in(request: Mapping[str, Json] | None) -> Offer:
         return Offer()
     schemas, strict = dict(_listed(request)), set(_strict(request))
     whole = "model" in request and "messages" in request
-    given = "tools" in request or "functions" in request
+    listed = [request[key] for key in ("tools", "functions") if key in request]
     if isinstance(request.get("schema"), Mapping):
         schemas[""] = request["schema"]
         strict |= {""} if request.get("strict") else set()
-    known = given or isinstance(request.get("schemas"), Mapping)
     names = frozenset(_names(request)) | {name for name in schemas if name}
+    empty = not names and not any(listed)
+    withdrawn = empty and bool(listed) and (request.keys() <= {"tools", "functions"} or _told_to_stop(request))
+    known = withdrawn or (bool(names) and all(map(_is_read, _entries(request))))
     return Offer(
         names=names if known else None,
         schemas=schemas,
         strict=frozenset(strict),
         choice=_choice(request.get("tool_choice")),
         limit=_limit(request),
-        withdrawn=given and not names,
+        empty=empty,
+        withdrawn=withdrawn,
         whole=whole,
         request=request,
     )
@@ -114,15 +122,42 @@ def _functions(request: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
 
 
 def _names(request: Mapping[str, Json]) -> Iterator[str]:
-    yield from (entry for entry in _entries(request) if isinstance(entry, str))
-    yield from (str(function["name"]) for function in _functions(request) if function.get("name"))
+    return (name for entry in _entries(request) for name in _names_of(entry))
+
+
+def _names_of(entry: Json) -> list[str]:
+    """The names of the tools in an entry of the list, in the shapes of several APIs."""
+    if not isinstance(entry, Mapping):
+        return [entry] if isinstance(entry, str) and entry else []
+    inner = [entry, *(entry.get(key) for key in _SHAPES)]
+    groups = [each for key in _GROUPS for each in _list(entry.get(key))]
+    names = [each.get("name") for each in (*inner, *groups) if isinstance(each, Mapping)]
+    return [name for name in names if isinstance(name, str) and name]
+
+
+def _is_read(entry: Json) -> bool:
+    """Whether all tools that an entry stands for are known: some stand for what a server has, under any name."""
+    hosted = isinstance(entry, Mapping) and entry.get("type") == "mcp"
+    return not hosted and bool(_names_of(entry))
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _told_to_stop(request: Mapping[str, Json]) -> bool:
+    """Whether what came after the model's last message says that no call is wanted any more."""
+    messages = messages_of(request)
+    last = max((place for place, each in enumerate(messages) if each.get("role") == "assistant"), default=None)
+    after = [] if last is None else messages[last + 1 :]
+    return any(tells_to_stop(text_of(each)) for each in after if each.get("role") != "tool")
 
 
 def _listed(request: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
     """The schemas of the tools; a bare list of keys stands for parameters that are all required, of any type."""
     for function in _functions(request):
         schema = function.get("parameters", function.get("input_schema"))
-        if function.get("name") and isinstance(schema, Mapping):
+        if isinstance(function.get("name"), str) and isinstance(schema, Mapping):
             yield str(function["name"]), schema
     brief = request.get("schemas")
     for name, keys in brief.items() if isinstance(brief, Mapping) else ():

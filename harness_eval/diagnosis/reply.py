@@ -46,15 +46,16 @@ _ANNOUNCED = re.compile(r"\b(?:call|calling|use|using|invoke|invoking|run|runnin
 _SEARCHED = 2000  # characters at the end of what was said where an announcement counts
 
 
-def label_reply(reply: Reply, request: Mapping[str, Json] | None, before: Sequence[Reply] = ()) -> Finding:
+def label_reply(reply: Reply, request: Mapping[str, Json] | Offer | None, before: Sequence[Reply] = ()) -> Finding:
     """What a reply is, with everything else that was met in it.
 
     Args:
         reply: the reply as it was put together.
-        request: the body that was sent, or the part of it that was recorded; None when it is unknown.
+        request: the body that was sent, or the part of it that was recorded, or what it was found to offer; None when
+            it is unknown.
         before: the replies to the turns before it, in order.
     """
-    offer = offer_in(request)
+    offer = request if isinstance(request, Offer) else offer_in(request)
     met = [*_found(reply, offer, before), *_around(reply, offer)]
     beside = _beside_calls(reply, offer) if reply.calls else ()
     plain = _plain(reply, offer)

@@ -169,6 +169,16 @@ def test_calls_after_the_tools_were_taken_away_do_not_heed_the_end(tmp_path: Pat
     assert labels(work.lines, tmp_path) == (["ok.id_constant", "model.ignores_stop"], "model.ignores_stop")
 
 
+@pytest.mark.parametrize("tools", [None, []])
+def test_tools_that_were_taken_away_are_so_by_null_as_well(tools: Any, tmp_path: Path) -> None:
+    work = Dialogue()
+    work.says(calling(LS), "a.txt")
+    lines = [*work.lines, exchange(calling(call("run", {"cmd": "x"}, "c2")), {**work.request(), "tools": tools})]
+    assert labels(lines, tmp_path)[1] == "model.ignores_stop"
+    never = [{**line, "request": {**line["request"], "tools": tools}} for line in lines]
+    assert labels(never, tmp_path)[1] == "ok.tool_call"
+
+
 # What the harness does to the history
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness_eval.diagnosis.labels import LABELS
+from harness_eval.diagnosis.offer import offer_in
 from harness_eval.diagnosis.reply import is_empty, label_reply
 from harness_eval.types import RawCall, Reply, Usage
 
@@ -368,6 +369,39 @@ def test_a_forced_tool_that_is_not_called_was_ignored() -> None:
 @pytest.mark.parametrize("tools", [None, []])
 def test_calls_after_all_tools_were_taken_away_do_not_heed_the_end(tools: Any) -> None:
     assert labelled(calling(call()), {"tools": tools}) == "model.ignores_stop"
+
+
+def test_a_call_after_the_notice_that_none_is_wanted_does_not_heed_it() -> None:
+    said_before = [{"role": "assistant", "content": "I look."}, {"role": "user", "content": "No more tool calls."}]
+    assert labelled(calling(call()), request(tools=[], messages=said_before)) == "model.ignores_stop"
+    assert labelled(calling(call()), request(tools=[], messages=said_before[1:])) == "ok.tool_call"
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        None,
+        [],
+        "x",
+        {},
+        [None, 1],
+        [{"function_declarations": [{"name": "bash"}]}],
+        [{"type": "custom", "custom": {"name": "bash"}}],
+        [{"toolSpec": {"name": "bash", "inputSchema": {"json": {}}}}],
+        [{"type": "mcp", "server_label": "x"}],
+        [tool("now", NOW), {"type": "custom", "custom": {"name": "bash"}}],
+        [tool("now", NOW), {"type": "mcp", "server_label": "x"}],
+        [tool("now", NOW), {"type": "custom"}],
+    ],
+)
+def test_tools_that_are_unknown_or_of_another_api_make_no_call_a_mistake(tools: Any) -> None:
+    assert labelled(calling(call()), request(tools=tools)) == "ok.tool_call"
+
+
+def test_names_are_read_in_the_shapes_of_other_apis() -> None:
+    shapes = [{"function_declarations": [{"name": "a"}]}, {"type": "custom", "custom": {"name": "b"}}]
+    shapes += [{"toolSpec": {"name": "c"}}, {"name": "d", "input_schema": {}}, {"type": "function", "name": "e"}]
+    assert offer_in(request(tools=shapes)).names == frozenset("abcde")
 
 
 # No calls: markup
