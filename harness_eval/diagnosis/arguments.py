@@ -17,6 +17,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MARKUP = re.compile(r"[<>|｜▁]|\n")
 _TEMPLATE_PREFIX = re.compile(r"functions?[.:]|tool[.:]")
 _SHOWN = 80
+_DEEPEST = 300  # levels; the interpreter gives up at some 1,000, less what it is in already
 
 # An end tag of a template that nothing in the value opens, or one of its control tokens.
 _TAG_END = re.compile(
@@ -68,7 +69,20 @@ def read_arguments(text: str) -> dict[str, Json] | str:
         return str(error)
     if value is None:
         return {}
+    if is_too_deep(value):
+        return "nested too deeply"
     return value if isinstance(value, dict) else f"no object but {type(value).__name__}"
+
+
+def is_too_deep(value: Json) -> bool:
+    """Whether a value is nested so deeply that one cannot rely on its being written again."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(_DEEPEST):
+        inner = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [each for values in inner for each in values if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def quoted(text: str, longest: int = _SHOWN) -> str:

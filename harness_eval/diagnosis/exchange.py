@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import orjson
 
+from harness_eval.diagnosis.arguments import is_too_deep
 from harness_eval.diagnosis.labels import Finding, found
 from harness_eval.diagnosis.reply import evidence_of
+from harness_eval.diagnosis.secrets import header_secrets, secrets_in
 from harness_eval.endpoints.redaction import cleaner, without_secrets
 from harness_eval.endpoints.refusals import Refusal, accepted, failure
 from harness_eval.endpoints.stream import BodyReader
 from harness_eval.errors import ConfigError, HarnessEvalError
 from harness_eval.types import Json, Reply
-
-# Most headers hold nothing secret, and their values may well stand in a text: what is one shows by name or by look.
-_SECRET_NAME = re.compile(r"auth|key|token|secret|cookie|session|passw|credential|signature", re.IGNORECASE)
-_SECRET_LOOK = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.=+/~-]{16,}")
-_SHORTEST_SECRET = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +24,7 @@ class Exchange:
     """One request with its response. `request` is the body, None where it was not recorded; `seconds` likewise.
 
     `body` is the response's, events with their blank lines; the names of `headers` are in lower case. `secrets` holds
-    what stood in headers and must not be told.
+    what stood beside the messages and must not be told.
     """
 
     request: Mapping[str, Json] | None
@@ -62,6 +58,8 @@ def read_exchanges(lines: Iterable[bytes], name: str) -> Iterator[Exchange]:
         except (ValueError, RecursionError):
             torn = "" if line.endswith(b"\n") else " (the last line is torn)"
             raise ConfigError(f"{where} is not JSON{torn}") from None
+        if is_too_deep(entry):
+            raise ConfigError(f"{where} is nested too deeply")
         yield _exchange(entry, where)
 
 
@@ -85,7 +83,9 @@ def _exchange(entry: Json, where: str) -> Exchange:
         raise ConfigError(f"{where}: seconds must be a number")
     headers = _headers(response.get("headers"), f"{where}: response.headers")
     body, sent = _request(entry.get("request"), where)
-    secrets = sorted({*_secrets(headers), *_secrets(sent)}, key=len, reverse=True)
+    around = {key: value for key, value in entry.items() if key != "response"}
+    hidden = {*header_secrets(headers), *header_secrets(sent), *secrets_in(around), *secrets_in(body)}
+    secrets = sorted(hidden, key=len, reverse=True)
     return Exchange(body, status, headers, _body(response, where), seconds, tuple(secrets))
 
 
@@ -100,9 +100,15 @@ def _request(request: Json, where: str) -> tuple[Mapping[str, Json] | None, Mapp
         return None, {}
     if not isinstance(request, dict):
         raise ConfigError(f"{where}: request must be an object or null")
-    if isinstance(request.get("body"), dict):
-        return request["body"], _headers(request.get("headers"), f"{where}: request.headers")
-    return request, _headers(request.get("headers"), f"{where}: request.headers")
+    if is_too_deep(request):
+        raise ConfigError(f"{where}: request is nested too deeply")
+    headers, body = _headers(request.get("headers"), f"{where}: request.headers"), request.get("body")
+    if isinstance(body, str):
+        try:
+            body = _loaded(body)
+        except (ValueError, RecursionError):
+            body = None
+    return (request if not isinstance(body, dict) or is_too_deep(body) else body), headers
 
 
 def _headers(headers: Json, where: str) -> dict[str, str]:
@@ -110,15 +116,9 @@ def _headers(headers: Json, where: str) -> dict[str, str]:
         return {}
     if not isinstance(headers, dict):
         raise ConfigError(f"{where} must be an object")
-    return {str(key).lower(): str(value) for key, value in headers.items()}
-
-
-def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    for key, value in headers.items():
-        named = bool(_SECRET_NAME.search(key))
-        for part in {value, *re.split(r"[\s;,]+", value)}:
-            if len(part) >= _SHORTEST_SECRET and (named or _SECRET_LOOK.fullmatch(part)):
-                yield part
+    # Some clients log the values of a header as a list.
+    joined = {key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in headers.items()}
+    return {str(key).lower(): str(value) for key, value in joined.items()}
 
 
 def _body(response: Mapping[str, Json], where: str) -> bytes:
@@ -143,6 +143,8 @@ def outcome_of(exchange: Exchange, name: str) -> Outcome:
     except HarnessEvalError as error:
         label = error.label or "infra.gateway"
         return Outcome(None, found(label, evidence_of(clean(_said(error, name)))))
+    except RecursionError:
+        return Outcome(None, found("infra.gateway", f"{exchange.status}, a body that is nested too deeply"))
     return Outcome(without_secrets(reply, exchange.secrets))
 
 

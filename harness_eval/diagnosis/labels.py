@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -51,10 +52,18 @@ class Finding:
     also: tuple[str, ...] = ()
 
 
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
+
+
+def escaped(text: str) -> str:
+    """A text without characters that command a terminal or turn its direction: each is written as its number."""
+    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
 def found(label: str, evidence: str = "", *, owner: Blame | None = None, also: Iterable[str] = ()) -> Finding:
     """A finding of this label; `owner` overrides the label's own where the evidence points elsewhere."""
     known = LABELS[label]
-    return Finding(label, owner or known.owner, known.effect, evidence, tuple(also))
+    return Finding(label, owner or known.owner, known.effect, escaped(evidence), tuple(also))
 
 
 def boundary_of(owner: Blame) -> Owner | None:

@@ -18,11 +18,11 @@ _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 class Offer:
     """The side of the harness in one exchange.
 
-    `names` holds the tools that were offered, None where the body does not say, or says it in a way that is not read. `schemas` has their parameters as JSON
-    Schema, under "" what holds for any tool; `strict` those whose schema the server promised to enforce. `choice` is
-    the tool choice: "", none, auto, required, or a tool's name. `limit` is the cap on tokens. `empty` says that the
-    body lists no tool, `withdrawn` that the model was told so, or that nothing else was recorded; `whole` that the
-    body has what a request needs, save perhaps tools.
+    `names` holds the tools that were offered, None where the body does not say, or not in a way that can be read.
+    `schemas` has their parameters as JSON Schema, under "" what holds for any tool; `strict` those whose schema the
+    server promised to enforce. `choice` is the tool choice: "", none, auto, required, or a tool's name. `limit` is the
+    cap on tokens. `empty` says that the body lists no tool, `withdrawn` that the model was told so, or that nothing
+    else was recorded; `whole` that the body has what a request needs, save perhaps tools.
     """
 
     names: frozenset[str] | None = None

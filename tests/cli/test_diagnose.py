@@ -100,6 +100,9 @@ BROKEN = {
     "bad text": ('{"request": "{", "response": {"body": ""}}', "request is a text"),
     "bad seconds": ('{"request": null, "response": {"body": ""}, "seconds": "1"}', "seconds"),
     "too deep": ("[" * 100_000, "is not JSON"),
+    "deep body": (f'{{"request": null, "response": {{"body": {"[" * 1000}{"]" * 1000}}}}}', "nested too deeply"),
+    "deep tools": (f'{{"request": {{"tools": {"[" * 990}{"]" * 990}}}, "response": {{"body": ""}}}}', "too deeply"),
+    "deep text": (json.dumps({"request": "[" * 800 + "]" * 800, "response": {"body": ""}}), "request"),
 }
 
 
@@ -149,6 +152,57 @@ def test_keys_from_headers_do_not_reach_the_evidence(tmp_path: Path) -> None:
     said = report_of(written(lines, tmp_path))
     assert key not in json.dumps(said)
     assert "wait 2 s" in said[0]["evidence"]
+
+
+@pytest.mark.parametrize("depth", [250, 600, 940, 1000, 1020, 100_000])
+def test_a_response_may_be_nested_as_deeply_as_it_likes(depth: int, tmp_path: Path) -> None:
+    nested, objects = "[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth
+    lines = [
+        refusal(status, text)
+        for status in (200, 400)
+        for text in (nested, objects, f'{{"error": {nested}}}', f'{{"choices": {nested}}}', f'{{"usage": {objects}}}')
+    ]
+    lines += [exchange(calling(call("run", text))) for text in (objects, f'{{"a": {nested}}}')] * 3
+    assert len(report_of(written(lines, tmp_path))) == len(lines) + 1
+
+
+KEY = "zq81-LIVE-keyvalue-0042aa77"
+SENT = {"model": "m", "messages": []}
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        {"headers": {"Authorization": [f"Bearer {KEY}"]}, "body": SENT},
+        {"headers": {"Authorization": f"Bearer {KEY}"}, "body": json.dumps(SENT)},
+        {**SENT, "extra_headers": {"Authorization": f"Bearer {KEY}"}},
+        {**SENT, "extra": {"headers": [["X-Api-Key", KEY]]}},
+        {**SENT, "extra": {"headers": [{"name": "X-Api-Key", "value": KEY}]}},
+        {**SENT, "api_key": KEY},
+        {**SENT, "litellm_params": [{"client": {"azure_ad_token": KEY}}]},
+        {"url": f"https://h/v1?key={KEY}", "body": SENT},
+        {"url": f"/v1/chat?a=b&api_key={KEY}", "body": SENT},
+        {"url": f"https://user:{KEY}@h/v1", "body": SENT},
+    ],
+)
+def test_keys_from_wherever_a_request_has_them_do_not_reach_the_evidence(request_line: Any, tmp_path: Path) -> None:
+    line = refusal(401, {"error": {"message": f"bad key {KEY}"}}, request_line)
+    assert KEY not in json.dumps(report_of(written([line], tmp_path)))
+
+
+def test_words_of_the_dialogue_are_no_secrets(tmp_path: Path) -> None:
+    request = {**SENT, "messages": [{"role": "user", "content": "x", "key": "finished"}], "max_tokens": 64000}
+    assert "finished" in report_of(written([exchange({"content": "finished"}, request)], tmp_path))[0]["evidence"]
+
+
+def test_characters_that_command_a_terminal_are_escaped(harness_eval: Run, tmp_path: Path) -> None:
+    raw = "\x1b[31mred\x9b2J\u202eevil\u2066\x07\u0085"
+    lines = [exchange({"content": raw}), refusal(400, raw), exchange(calling(call(raw, {"a": raw}), call(raw, raw)))]
+    lines[0]["response"]["headers"] = {"x": raw}
+    out = harness_eval("diagnose", written(lines, tmp_path)).out
+    told = [text for line in parsed(out) for text in (line["evidence"], *line.get("also", ()))]
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "".join([out, *told]))
+    assert "\\x9b2J" in told[0]
 
 
 def test_a_log_of_many_megabytes_is_read_line_by_line(tmp_path: Path) -> None:
