@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -131,7 +132,14 @@ def _text(arguments: Json) -> str:
     """Arguments as text; some servers send the object itself."""
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
-    return orjson.dumps(arguments).decode()
+    try:
+        return orjson.dumps(arguments).decode()
+    except orjson.JSONEncodeError:
+        pass
+    try:
+        return json.dumps(arguments)  # which knows half a surrogate pair and integers of any size
+    except RecursionError:
+        return "arguments nested too deeply to be written down"  # no JSON: a malformed call
 
 
 def _is_json(text: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import orjson
 
 from harness_eval.endpoints.body import request_body
+from harness_eval.endpoints.encoding import BadEncoding, PlainBody
 from harness_eval.endpoints.refusals import Refusal, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.served import ServedEndpoint
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 _DRAIN_SECONDS = 1.0
+_LONGEST_PART = 16 << 20  # bytes of one event or of a body that is no stream; what is read from it takes more
 _LONGEST_REPLY = 256 << 20  # bytes; a million streamed tokens, each in a chunk of its own, take about as much
 
 
@@ -85,7 +88,11 @@ class OpenAIEndpoint(ServedEndpoint):
 
         reader = BodyReader()
         try:
-            await self._feed(reader, response)
+            body = PlainBody(response.headers.get("content-encoding", ""))
+        except BadEncoding as error:
+            raise _cut(f"{self.name}: {error}", "infra.gateway") from None
+        try:
+            await self._feed(reader, response.aiter_raw(), body)
         except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
             # What broke after the last word has come broke nothing; silence before it is a time limit, ours.
             if timed_out(error) and not reader.ended:
@@ -94,16 +101,17 @@ class OpenAIEndpoint(ServedEndpoint):
         reader.close()
         return reader
 
-    async def _feed(self, reader: BodyReader, response: httpx2.Response) -> None:
-        heard, frames, taken = anyio.current_time(), 0, 0
-        chunks = response.aiter_bytes()
-        async for chunk in chunks:
-            reader.feed(chunk)
+    async def _feed(self, reader: BodyReader, raw: AsyncIterator[bytes], body: PlainBody) -> None:
+        heard, frames, taken, travelled = anyio.current_time(), 0, 0, 0
+        async for data in raw:
+            for piece in body.pieces(data):
+                taken += len(piece)
+                reader.feed(piece)
+                self._check_length(taken, reader)
             if reader.done:
                 break
-            now, taken = anyio.current_time(), taken + len(chunk)
-            if taken > _LONGEST_REPLY:
-                raise self._endless()
+            now, travelled = anyio.current_time(), travelled + len(data)
+            self._check_length(travelled, reader)
             if reader.frames > frames:
                 heard, frames = now, reader.frames
             elif now - heard > self.config.timeout_seconds:
@@ -111,13 +119,14 @@ class OpenAIEndpoint(ServedEndpoint):
         # A server that keeps the connection open after the end marker must not hold the reply back; one that ends the
         # body properly leaves a connection that can be used again.
         with anyio.move_on_after(_DRAIN_SECONDS):
-            async for _ in chunks:
+            async for _ in raw:
                 pass
 
-    def _endless(self) -> EndpointFailure:
-        error = EndpointFailure(f"{self.name}: a reply of more than {_LONGEST_REPLY} bytes was cut off")
-        error.label = "infra.stream_truncated"
-        return error
+    def _check_length(self, taken: int, reader: BodyReader) -> None:
+        if taken > _LONGEST_REPLY:
+            raise _cut(f"{self.name}: a reply of more than {_LONGEST_REPLY} bytes was cut off")
+        if reader.held > _LONGEST_PART:
+            raise _cut(f"{self.name}: a reply with more than {_LONGEST_PART} bytes in one piece was cut off")
 
     def _unconnected(self, error: Exception) -> Transient:
         import aiohttp  # lazy: slow import
@@ -134,3 +143,9 @@ class OpenAIEndpoint(ServedEndpoint):
         if self._client is None:
             self._client = open_client(self.config.base_url, self._key, self.config.timeout_seconds)
         return self._client
+
+
+def _cut(message: str, label: str = "infra.stream_truncated") -> EndpointFailure:
+    error = EndpointFailure(message)
+    error.label = label
+    return error

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import orjson
 
+from harness_eval.endpoints import redirects
 from harness_eval.endpoints.reply import ReplyAssembler
 from harness_eval.endpoints.request_faults import request_fault
 from harness_eval.endpoints.retries import RETRIED, THROTTLED, Transient, stated_wait
@@ -34,8 +35,10 @@ _DOWN = {
 }
 _HINT = " (does the base URL end in /v1?)"
 _FINAL = frozenset({"infra.quota_exhausted", "infra.access_refused", "infra.address_unknown"})
+_OTHERWISE = {"infra.access_refused": _DOWN[401], "infra.quota_exhausted": "the quota is exhausted"}
 _FAULTY_FINISHES = frozenset({"error", "network_error", "abort"})
 _OF_SIZE = frozenset({"infra.gateway", "undetermined.request_cut"})  # where it matters how much was sent
+_OF_TOOLS = frozenset({"harness.schema_rejected", "harness.tool_name_rejected"})  # a tool may be named after a key
 _OF_SERVERS = frozenset({408, 409, 413})
 _TIMED_OUT = frozenset({408, 504, 524})
 _OF_PROXIES = frozenset({413, 502, 520, 521, 522, 523})
@@ -58,6 +61,14 @@ _QUOTA = re.compile(
     r"exceeded_current_quota|insufficient_quota|insufficient[ _](account )?(balance|credits|funds)"
     r"|account is suspended|credit balance|out of credits|billing_hard_limit|exceeded your current quota"
     r"|余额不足|欠费|账户已(停用|欠费)",
+    re.IGNORECASE,
+)
+# Words about the key, not about a tool or a file of that name.
+_KEY = re.compile(
+    r"(incorrect|invalid|wrong|missing|expired|revoked|unknown|no|provide)\W{1,3}(an? |your |the |valid )?api[ _-]?key"
+    r"|(?<!\w)api[ _-]?key\b.{0,40}(invalid|incorrect|not valid|expired|missing|required|not found|revoked)"
+    r"|\bauthentication(_| )?(error|fail\w*|required)|(fail\w*|invalid|missing) (to )?authenticat\w*"
+    r"|\bunauthori[sz]ed\b|\bunauthenticated\b",
     re.IGNORECASE,
 )
 _OVERLOADED_TYPE = re.compile(r"overloaded_error|engine_overloaded", re.IGNORECASE)
@@ -95,7 +106,7 @@ def failure(refusal: Refusal, name: str, clean: Callable[[str], str]) -> Harness
     Its `label` says what happened. A `Transient` may be sent again; everything else is final.
     """
     message = _message(refusal.body)
-    label = _label(refusal, message)
+    label = "infra.address_unknown" if 300 <= refusal.status < 400 else _label(refusal, message)
     said = re.sub(rf"^{refusal.status}\b[:\s-]*", "", _one_line(clean(message)))  # pages tend to begin with it
     error = _error(label, refusal, name, f"{refusal.status} {said}".rstrip())
     error.label = label
@@ -136,9 +147,11 @@ def _error(label: str, refusal: Refusal, name: str, said: str) -> HarnessEvalErr
     counted = f"{name}: {said} ({refusal.sent:,} bytes were sent)" if label in _OF_SIZE else f"{name}: {said}"
     if label == "limit.context_overflow":
         return ContextOverflow(f"{name}: {said}")
+    if 300 <= status < 400:
+        return EndpointDown(f"{name}: {status}: {redirects.advice(refusal.headers)}")
     if label in _FINAL:
         hint = _HINT if label == "infra.address_unknown" and "model" not in said.lower() else ""
-        return EndpointDown(f"{name}: {_DOWN.get(status, 'the quota is exhausted')}: {said}{hint}")
+        return EndpointDown(f"{name}: {_DOWN.get(status) or _OTHERWISE.get(label)}: {said}{hint}")
     if label.startswith("harness."):
         return HarnessFailure(counted)
     if status not in RETRIED:
@@ -166,7 +179,8 @@ def _label(refusal: Refusal, message: str) -> str:
         return {401: "infra.access_refused", 402: "infra.quota_exhausted", 403: "infra.access_refused"}.get(
             status, "infra.address_unknown"
         )
-    return request_fault(_ends(message) or text, refusal.request, refusal.sent)
+    fault = request_fault(_ends(message) or text, refusal.request, refusal.sent)
+    return "infra.access_refused" if fault not in _OF_TOOLS and _KEY.search(text) else fault
 
 
 def _throttled(status: int, message: str, text: str) -> str:

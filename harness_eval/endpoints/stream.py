@@ -34,6 +34,7 @@ class BodyReader:
         self.unread = b""
         self._buffer = bytearray()
         self._event: list[bytes] = []
+        self._event_size = 0
         self._event_name = b""
 
     def feed(self, data: bytes) -> None:
@@ -63,6 +64,11 @@ class BodyReader:
         self.assembler.add(chunk)
 
     @property
+    def held(self) -> int:
+        """How many bytes wait to be read together."""
+        return len(self._buffer) + self._event_size
+
+    @property
     def ended(self) -> bool:
         """Whether the last word has come: the end marker or a finish reason."""
         return self.done or bool(self.assembler.finish_reason)
@@ -73,8 +79,9 @@ class BodyReader:
         return bool(self.streamed) and not self.ended
 
     def _look_at_start(self) -> None:
-        seen = bytes(self._buffer)
-        start = seen.removeprefix(_BOM).lstrip()
+        start = bytes(self._buffer).removeprefix(_BOM).lstrip()
+        if not start:
+            self._buffer.clear()  # blank lines may come for long
         if start.startswith(_FIELDS):
             self.streamed = True
         elif start and not any(field.startswith(start) for field in (*_FIELDS, _BOM)):
@@ -86,6 +93,7 @@ class BodyReader:
             text = part.removeprefix(_BOM)
             if text.startswith(b"data:"):
                 self._event.append(text[5:].strip())
+                self._event_size += len(text)
             elif text.startswith(b"event:"):
                 self._event_name = text[6:].strip()
             elif not text:
@@ -93,7 +101,7 @@ class BodyReader:
 
     def _dispatch(self) -> None:
         lines, self._event = [line for line in self._event if line], []
-        name, self._event_name = self._event_name, b""
+        name, self._event_name, self._event_size = self._event_name, b"", 0
         if len(lines) > 1 and _parsed(b"\n".join(lines)) is not None:
             lines = [b"\n".join(lines)]
         # Several lines that are no JSON together: this server leaves out the blank line between events.

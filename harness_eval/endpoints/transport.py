@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
+
+import anyio
+
+from harness_eval.endpoints import redirects
+from harness_eval.endpoints.encoding import BadEncoding, PlainBody
 
 if TYPE_CHECKING:
     import httpx2
@@ -14,7 +20,7 @@ _LONGEST_REFUSAL = 1 << 20  # bytes; a page of an error needs no more
 
 
 def open_client(base_url: str, key: str | None, timeout_seconds: float) -> openai.AsyncOpenAI:
-    """A client without retries of its own."""
+    """A client that retries nothing and follows no redirect, since headers that are secrets would go along."""
     import httpx2  # lazy: slow import
     import openai  # lazy: slow import
 
@@ -26,7 +32,9 @@ def open_client(base_url: str, key: str | None, timeout_seconds: float) -> opena
         max_retries=0,
         timeout=httpx2.Timeout(timeout_seconds, connect=30.0),
         http_client=openai.DefaultAioHttpClient(
-            trust_env=not _is_local(base_url), event_hooks={"response": [_bound_refusal]}
+            trust_env=not _is_local(base_url),
+            follow_redirects=False,
+            event_hooks={"response": [partial(_bound_refusal, seconds=timeout_seconds)]},
         ),
     )
 
@@ -37,7 +45,8 @@ def all_headers(key: str | None, headers: Mapping[str, str]) -> dict[str, str | 
 
     unasked = ["OpenAI-Organization", "OpenAI-Project"] + ([] if key else ["Authorization"])
     own = {name.lower() for name in headers}
-    return {**{name: openai.Omit() for name in unasked if name.lower() not in own}, **headers}
+    plain = {} if "accept-encoding" in own else {"Accept-Encoding": "identity"}
+    return {**{name: openai.Omit() for name in unasked if name.lower() not in own}, **plain, **headers}
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -54,23 +63,35 @@ def timed_out(error: BaseException) -> bool:
     return isinstance(error, TimeoutError | httpx2.TimeoutException)
 
 
-async def _bound_refusal(response: httpx2.Response) -> None:
+async def _bound_refusal(response: httpx2.Response, seconds: float) -> None:
     """Let the client, which reads the body of every refusal to its end, find that end."""
     import httpx2  # lazy: slow import
 
-    if response.is_error:
+    if not response.is_success:
+        encoding = response.headers.pop("content-encoding", "")
+        # The client would work out where a redirect leads, and stumble over an address that is none.
+        if "location" in response.headers:
+            response.headers[redirects.HEADER] = response.headers.pop("location")
         body = cast("httpx2.AsyncByteStream", response.stream)
-        response.stream = httpx2.Response(200, content=_first_bytes(body)).stream
+        response.stream = httpx2.Response(200, content=_first_bytes(body, encoding, seconds)).stream
 
 
-async def _first_bytes(stream: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
-    left = _LONGEST_REFUSAL
+async def _first_bytes(stream: httpx2.AsyncByteStream, encoding: str, seconds: float) -> AsyncIterator[bytes]:
+    """The beginning of what a body says, as far as it can be read; neither it nor what travels is long."""
+    end, raw, left = anyio.current_time() + seconds, 0, _LONGEST_REFUSAL
     try:
-        async for chunk in stream:
-            yield chunk[:left]
-            left -= len(chunk)
-            if left <= 0:
-                break
+        body = PlainBody(encoding)
+        async for data in stream:
+            for piece in body.pieces(data):
+                yield piece[:left]
+                left -= len(piece)
+                if left <= 0:
+                    return
+            raw += len(data)
+            if raw >= _LONGEST_REFUSAL or anyio.current_time() > end:
+                return
+    except BadEncoding as error:
+        yield str(error).encode()
     finally:
         await stream.aclose()
 

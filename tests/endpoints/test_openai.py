@@ -440,3 +440,62 @@ async def test_a_refusal_without_end_is_read_only_so_far(connect: Connect, monke
         with pytest.raises(HarnessFailure, match="invalid temperature"):
             await endpoint.complete(ASK)
         assert (await endpoint.complete(ASK)).text == "hello"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_redirect_is_followed_and_no_header_goes_along(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv("FAKE_HEADER", SECRET)
+    _, elsewhere = await connect(SAYS_HELLO)
+    target = f"http://user:word@localhost:{elsewhere.port}/v1/chat/completions?token=abcdefgh"
+    endpoint, _ = await connect(whole("moved", status, Location=target), headers_env={"X-Secret": "FAKE_HEADER"})
+    with pytest.raises(EndpointDown) as caught:
+        await endpoint.complete(ASK)
+    assert elsewhere.received == []
+    assert caught.value.label == "infra.address_unknown"
+    assert str(caught.value).endswith(f"redirects to http://localhost:{elsewhere.port}; give that as base_url")
+
+
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        ({}, "does not say where to"),
+        ({"Location": "/login?next=abcdefgh"}, "another path of the same server"),
+        ({"Location": "http://[bad"}, "an address that is none"),
+        ({"Location": "http://h:99999/"}, "an address that is none"),
+        ({"Location": "javascript://x/"}, "an address that is none"),
+    ],
+)
+async def test_a_redirect_to_nowhere_takes_the_endpoint_down(
+    connect: Connect, headers: dict[str, str], said: str
+) -> None:
+    endpoint, server = await connect(whole("moved", 302, **headers))
+    with pytest.raises(EndpointDown, match=said) as caught:
+        await endpoint.complete(ASK)
+    assert caught.value.label == "infra.address_unknown"
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Incorrect API key provided: abc.",
+        "API key not valid. Please pass a valid API key.",
+        "Authentication failed",
+        "Unauthorized",
+    ],
+)
+async def test_a_wrong_key_is_no_fault_of_a_parameter(connect: Connect, status: int, said: str) -> None:
+    endpoint, _ = await connect(refused(status, said))
+    with pytest.raises(EndpointDown, match="the key is refused") as caught:
+        await endpoint.complete(ASK)
+    assert caught.value.label == "infra.access_refused"
+
+
+async def test_a_tool_named_after_a_key_is_no_wrong_key(connect: Connect) -> None:
+    endpoint, _ = await connect(refused(400, "Invalid schema for function 'read_api_key': authentication must be text"))
+    with pytest.raises(HarnessFailure) as caught:
+        await endpoint.complete(ASK)
+    assert caught.value.label == "harness.schema_rejected"
