@@ -20,10 +20,14 @@ from contextlib import contextmanager
 
 from harness_eval.types import Owner, Trajectory
 
+# Every repetition has a bound or ends at a character of its own, so that the search takes time linear in the text.
 _SECRET = re.compile(
-    r"(?i)(bearer\s+|api[-_]?key[\"'=:\s]+|authorization[\"'=:\s]+(?:(?:bearer|basic|token)\s+)?|x-api-key[\"'=:\s]+)"
-    r"([^\s\"',;}]{6,})"
-    r"|\b(sk-[A-Za-z0-9_-]{8,})"
+    r"(?i)(bearer\s{1,9}|\bauthorization[\"'=:\s]{1,9}(?:(?:bearer|basic|token)\s{1,9})?"
+    r"|(?:api[-_]?key|(?:auth|access|refresh|session|secret|security)[-_](?:token|key))[\"'=:\s]{1,9}"
+    r"|[?&;](?:key|token|sig|signature|secret|password)=)"
+    r"([^\s\"',;}&]{6,})"
+    r"|(?-i:(?<![A-Za-z0-9])(?:sk-[\w-]{8,}|gh[opusr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|hf_\w{16,}"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[\w-]{8,}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w.-]{8,}))"
 )
 
 

@@ -77,23 +77,28 @@ async def _bound_refusal(response: httpx2.Response, seconds: float) -> None:
 
 
 async def _first_bytes(stream: httpx2.AsyncByteStream, encoding: str, seconds: float) -> AsyncIterator[bytes]:
-    """The beginning of what a body says, as far as it can be read; neither it nor what travels is long."""
-    end, raw, left = anyio.current_time() + seconds, 0, _LONGEST_REFUSAL
+    """The beginning of what a body says, as far as it can be read."""
+    left = _LONGEST_REFUSAL
     try:
-        body = PlainBody(encoding)
-        async for data in stream:
-            for piece in body.pieces(data):
-                yield piece[:left]
-                left -= len(piece)
-                if left <= 0:
-                    return
-            raw += len(data)
-            if raw >= _LONGEST_REFUSAL or anyio.current_time() > end:
-                return
+        async for piece in _said(stream, encoding, anyio.current_time() + seconds):
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                break
     except BadEncoding as error:
         yield str(error).encode()
     finally:
         await stream.aclose()
+
+
+async def _said(stream: httpx2.AsyncByteStream, encoding: str, end: float) -> AsyncIterator[bytes]:
+    body, travelled = PlainBody(encoding), 0
+    async for data in stream:
+        for piece in body.pieces(data):
+            yield piece
+        travelled += len(data)
+        if travelled >= _LONGEST_REFUSAL or anyio.current_time() > end:
+            break
 
 
 def _is_local(base_url: str) -> bool:
