@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from harness_eval.diagnosis.arguments import Problem, quoted
+from harness_eval.diagnosis.conformity import violations
 from harness_eval.diagnosis.labels import Blame
-from harness_eval.diagnosis.leaks import Leak, is_last, is_quoted, leaks_in
+from harness_eval.diagnosis.leaks import Leak, is_quoted, leaks_in, trailing
 from harness_eval.diagnosis.offer import Offer, line_at
 from harness_eval.types import Reply
 
@@ -32,21 +33,32 @@ _NATIVE_ID = re.compile(r"(?:functions\.)?[\w.-]{1,100}:\d{1,9}")
 
 
 def content_leaks(text: str, offer: Offer) -> list[Leak]:
-    """The calls that leaked into the text: none that is part of a sentence, none of a tool that is not offered."""
-    return [leak for leak in leaks_in(text, offer.names or ()) if _counts(leak, offer) and not is_quoted(text, leak)]
+    """The calls that leaked into the text: its last words, none that is quoted, none of a tool that is not offered."""
+    leaks = trailing(text, leaks_in(text, offer.names or ()))
+    return [leak for leak in leaks if _counts(leak, offer) and not is_quoted(text, leak) and not _answers(leak, offer)]
 
 
 def reasoning_leaks(thinking: str, answered: bool, offer: Offer, drafts: bool = False) -> list[Leak]:
     """The calls that were swallowed with the reasoning.
 
-    Thinking drafts calls: where there is an answer, only those count that the reasoning ends with. `drafts` asks for
-    the drafts as well, of any tool.
+    Thinking drafts calls: where there is an answer, they are no more than that, save control tokens at the very end,
+    which nobody drafts. `drafts` asks for the drafts as well, of any tool.
     """
     leaks = leaks_in(thinking, offer.names or ())
     if drafts:
         return list(leaks)
     counted = [leak for leak in leaks if _counts(leak, offer) and not is_quoted(thinking, leak)]
-    return counted if not answered or is_last(thinking, counted) else []
+    return [leak for leak in trailing(thinking, counted) if leak.dialect == "kimi_k3"] if answered else counted
+
+
+def _answers(leak: Leak, offer: Offer) -> bool:
+    """Whether a text that is one JSON object is the answer: JSON was asked for, or the tool would not take it."""
+    if leak.dialect != "json":
+        return False
+    wanted, schema = offer.request.get("response_format"), offer.schema(leak.name)
+    if isinstance(wanted, Mapping) and str(wanted.get("type")).startswith("json"):
+        return True
+    return bool(schema) and any(each.kind != "value" for each in violations(leak.arguments or {}, schema or {}))
 
 
 def _counts(leak: Leak, offer: Offer) -> bool:

@@ -29,7 +29,7 @@ from harness_eval.diagnosis.dialects import (
 from harness_eval.diagnosis.markup import Leak, Scan, json_calls
 from harness_eval.types import Reply, ToolCall
 
-__all__ = ["Leak", "is_last", "is_quoted", "leaks_in", "recoverable"]
+__all__ = ["Leak", "is_last", "is_quoted", "leaks_in", "recoverable", "trailing"]
 
 _READERS: Mapping[str, tuple[str, Reader]] = {
     "invoke": (INVOKE, read_invoke),
@@ -66,6 +66,10 @@ _NOTATION = re.compile(
     r"(?:(?:with|(?:Action )?Input|arguments?|args|parameters)[ \t]?:?\s{0,4}){0,2}(?=\{)",
     re.MULTILINE | re.IGNORECASE,
 )
+_ITEM = re.compile(r"[ \t]{0,8}[-*>][ \t]")
+_INDENT = re.compile(r"(?: {4}|\t)\s*")
+_QUOTE_LINE = re.compile(r"[ \t]*(?:>|\||(?:.{0,80}<(?:pre|code)\b[^<>]{0,60}>\s*\Z))")
+_NOTHING = re.compile(r"(?:\s|<[^<>\n]{1,60}>)*")
 _NOTATION_END = re.compile(r"\s{0,4}[)\]]{0,2}")
 
 Span = tuple[int, int]
@@ -102,6 +106,7 @@ def recoverable(
         return ()
     leaks = leaks_in(text)
     sound = all(leak.complete and offered is not None and leak.name in offered for leak in leaks)
+    sound = sound and not any(is_quoted(text, leak) for leak in leaks)
     if not leaks or not sound or not is_last(text, leaks):
         return ()
     return tuple(ToolCall(f"leaked_{at}", leak.name, dict(leak.arguments or {})) for at, leak in enumerate(leaks))
@@ -114,12 +119,43 @@ def is_last(text: str, leaks: Collection[Leak]) -> bool:
     return bool(ordered) and all(not text[leak.end : edge].strip() for leak, edge in zip(ordered, edges, strict=False))
 
 
+def trailing(text: str, leaks: Collection[Leak]) -> list[Leak]:
+    """The calls that a text ends with; tags that nobody has read may follow them. What prose follows was shown."""
+    last, stop = list[Leak](), len(text)
+    for leak in sorted(leaks, key=lambda leak: leak.end, reverse=True):
+        if not _NOTHING.fullmatch(text, leak.end, max(stop, leak.end)):
+            break
+        last.insert(0, leak)
+        stop = min(stop, leak.start)
+    return last
+
+
 def is_quoted(text: str, leak: Leak) -> bool:
-    """Whether a call stands inside a sentence: between quotation marks, or with words before and right after it."""
+    """Whether a call is shown rather than made: inside a sentence, or on a line that is set apart as a quotation."""
     line = text[max(text.rfind("\n", 0, leak.start) + 1, leak.start - 200) : leak.start]
     after = text[leak.end : leak.end + 2]
     marked = line.endswith(('"', "'", "“", "‘", "(")) and after.startswith(('"', "'", "”", "’", ")"))
-    return marked or (bool(line.strip()) and bool(re.match(r" ?[\w?!,.;:]", after)))
+    inside = bool(line.strip()) and bool(re.match(r" ?[\w?!,.;:]", after))
+    return marked or inside or _is_set_apart(text, leak, line) or _is_mention(text, leak, line)
+
+
+def _is_set_apart(text: str, leak: Leak, line: str) -> bool:
+    """Whether the line is a block quote, a row of a table, indented code after other text, or an item of a list."""
+    if _QUOTE_LINE.match(line):
+        return True
+    own = text[leak.start : leak.start + 12]
+    indented = _INDENT.fullmatch(line) or (leak.dialect == "words" and _ITEM.match(own))
+    return bool(indented) and bool(text[: leak.start].strip())
+
+
+def _is_mention(text: str, leak: Leak, line: str) -> bool:
+    """Whether what looks like a call that was cut is a tag that a sentence speaks of."""
+    if leak.complete:
+        return False
+    if not leak.name:
+        return bool(re.search(r"\w\W{0,2}\s*\Z", line)) and not re.search(r"[.:!?…)]\s*\Z", line)
+    tag, _, body = text[leak.start : leak.end].partition(">")
+    return "name" in tag and bool(body.strip()) and not body.lstrip().startswith(("<", "{", "["))
 
 
 def _marked(text: str, names: Collection[str]) -> tuple[list[Leak], list[Span]]:

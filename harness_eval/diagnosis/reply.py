@@ -155,7 +155,8 @@ def _silence(reply: Reply, offer: Offer, before: Sequence[Reply], cap: Blame | N
     leaks = content_leaks(text, offer)
     if leaks:
         return leak_problem(text, leaks, offer, before, cap)
-    thought = [] if cap and not text else reasoning_leaks(thinking, bool(text), offer)
+    answered = bool(text) and not speech.announces(text)
+    thought = [] if cap and not text else reasoning_leaks(thinking, answered, offer)
     if thought:
         channelled = thought[0].dialect == "kimi_k3"
         label = "serving.tool_call_dropped" if channelled else "undetermined.call_in_reasoning"

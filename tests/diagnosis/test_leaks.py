@@ -205,6 +205,7 @@ def test_a_last_and_complete_call_of_an_offered_tool_is_recovered() -> None:
         (Reply(text=CALL[:-5]), set()),
         (Reply(text=CALL, calls=(RawCall("1", "run", "{}"),)), {"run"}),
         (Reply(text=f"`{CALL}`"), {"run"}),
+        (Reply(text=f"It says:\n> {CALL}"), {"run"}),
         (Reply(text='<tool_call>{"name": "run", "arguments": {"cmd": "l'), {"run"}),
         (Reply(text=f"{CALL}\n<function=other></function>"), {"run"}),
     ],

@@ -404,6 +404,55 @@ def test_names_are_read_in_the_shapes_of_other_apis() -> None:
     assert offer_in(request(tools=shapes)).names == frozenset("abcde")
 
 
+# Markup that an answer shows
+
+SHOWN = '<tool_call>\n{"name": "bash", "arguments": {"cmd": "ls"}}\n</tool_call>'
+INLINE = SHOWN.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The template writes calls like this:\n\n{SHOWN}\n\nand the parser reads them, so I fixed the parser.",
+        "The log had this:\n\n    " + SHOWN.replace("\n", "\n    ") + "\n\nThat is the cause.",
+        "The log had this:\n\n    " + SHOWN.replace("\n", "\n    "),
+        f"The log says:\n> {INLINE}\n\nThat is the cause.",
+        f"The log says:\n> {INLINE}",
+        f"<pre>{INLINE}</pre> is what it printed.",
+        f"It printed\n<pre>{INLINE}</pre>",
+        f"| dialect | example |\n|---|---|\n| hermes | {INLINE} |\n\nDone.",
+        f"| dialect | example |\n|---|---|\n| hermes | {INLINE}",
+        'What I did:\n- Tool: bash {"cmd": "ls"}\n- Tool: now {}\n\nAll tests pass.',
+        'What I did:\n- Tool: bash {"cmd": "ls"}\n- Tool: now {}',
+        'The transcript says\n[Calling tool: bash {"cmd": "ls"}]\nwhich was called earlier.',
+        'Use <invoke name="bash"> to begin. I documented that.',
+        "The model must start with <tool_call>",
+        '{"name": "read_file", "parameters": {"speed": 3}}',
+        '[TOOL_CALLS][{"name": "bash", "arguments": {"cmd": "ls"}}]\nwas in the file, I removed it.',
+    ],
+)
+def test_an_answer_that_shows_markup_is_an_answer(text: str) -> None:
+    assert labelled(said(text), request()) == "ok.final_answer"
+
+
+def test_json_that_was_asked_for_is_the_answer() -> None:
+    text = '{"name": "bash", "arguments": {"cmd": "ls"}}'
+    assert labelled(said(text), request()) == "undetermined.markup_leak"
+    assert labelled(said(text), request(response_format={"type": "json_object"})) == "ok.final_answer"
+
+
+@pytest.mark.parametrize(
+    "text", [f"I look.\n{SHOWN}\n", f"{INLINE}</s>", f"    {INLINE}", f"{INLINE}\n{INLINE}", SHOWN[:-20]]
+)
+def test_a_call_that_ends_the_text_leaked(text: str) -> None:
+    assert labelled(said(text), request()) == "undetermined.markup_leak"
+
+
+def test_a_draft_in_the_reasoning_beside_an_answer_is_none() -> None:
+    assert labelled(said("The answer is 42.", thinking=f"I could {INLINE}"), request()) == "ok.final_answer"
+    assert labelled(said("I now call it:", thinking=f"I do. {INLINE}"), request()) == "undetermined.call_in_reasoning"
+
+
 # No calls: markup
 
 
