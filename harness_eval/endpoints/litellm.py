@@ -56,6 +56,8 @@ class LiteLLMEndpoint(ServedEndpoint):
             await litellm.close_litellm_async_clients()
             # What is closed would be handed out again.
             litellm.in_memory_llm_clients_cache.flush_cache()
+            session, litellm.aclient_session = litellm.aclient_session, None
+            await session.aclose()
 
     async def _exchange(self, arguments: dict[str, Json]) -> Reply:
         import openai  # lazy: slow import
@@ -114,10 +116,17 @@ class LiteLLMEndpoint(ServedEndpoint):
 
 
 def _litellm() -> Any:
-    """The module, kept from fetching its price list and from advertising on the standard output."""
+    """The module, kept from fetching its price list, from advertising on the standard output, and from redirects.
+
+    Only the clients of providers that speak the OpenAI dialect can be kept from following redirects.
+    """
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    import httpx  # lazy: slow import
     import litellm  # lazy: slow import
 
+    if litellm.aclient_session is None:
+        # Headers that are secrets would go along to another host.
+        litellm.aclient_session = httpx.AsyncClient(follow_redirects=False)
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     return litellm

@@ -181,3 +181,14 @@ async def test_k3_on_bedrock_gets_its_switch_and_its_limit_and_no_sampling(
     assert sent.path == "/model/moonshotai.kimi-k3/converse"
     assert sent.body["inferenceConfig"] == {"maxTokens": 50}
     assert sent.body["additionalModelRequestFields"] == {"thinking": {"type": "enabled"}, "note": 1}
+
+
+async def test_no_redirect_is_followed(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_HEADER", SECRET)
+    _, elsewhere = await connect(CALLS)
+    moved = whole("moved", 307, Location=f"http://localhost:{elsewhere.port}/v1/chat/completions?token=abcdefgh")
+    endpoint, _ = await connect(moved, headers_env={"X-Secret": "FAKE_HEADER"})
+    with pytest.raises(EndpointDown, match=rf"redirects to http://localhost:{elsewhere.port}; give") as caught:
+        await endpoint.complete(ASK)
+    assert elsewhere.received == []
+    assert caught.value.label == "infra.address_unknown"
