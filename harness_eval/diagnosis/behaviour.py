@@ -29,6 +29,15 @@ _CHANGING_COMMAND = re.compile(
 )
 _LITERAL = re.compile(r"[`\"“]([^`\"“”\n]{3,80})[`\"”]|(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.[A-Za-z]\w{0,7})(?![\w/])")
 _SPECIFIC = re.compile(r"[\w./:-]*\d[\w./:-]*")
+_WAITING_NAME = re.compile(
+    r"(?:\A|[_.-]|(?<=[a-z])(?=[A-Z]))(?:wait|sleep|poll|(?<!git_)status|progress)", re.IGNORECASE
+)
+_WAITING_COMMAND = re.compile(
+    r"(?:^|[;&|(]|\bdo\b)\s*(?:sleep|wait|watch|squeue|sacct|qstat|jobs)\b"
+    r"|(?<!git )(?<!svn )(?<!hg )\b(?:status|progress|poll)\b|\bkubectl (?:get|wait)\b|\bdocker ps\b",
+    re.IGNORECASE,
+)
+_VERY_LONG = 3  # times the length of a loop
 _FAILED = re.compile(r"\A(?:Error|Invalid call)|\[exit code \d+\]|\[timed out")
 _SHOWN = 120  # characters of a call or a text that evidence quotes
 
@@ -97,14 +106,30 @@ def _repeats(before: Turn, turn: Turn, number: int) -> bool:
 
 def _loops(turns: Sequence[Turn], repeats: int) -> Iterator[Finding]:
     for run in _runs(turns):
+        if all(map(waits, turns[run[0]].calls)):
+            continue
         notices = [number for number in run[1:] if any(map(speech.says_unchanged, turns[number].results))]
         if len(run) >= repeats and len(notices) == len(run) - 1:
             yield _loop("model.loop_on_dedup_notice", turns, run)
             continue
-        streak = max(_streaks(turns, run), key=len)
-        if len(streak) >= repeats:
+        streak = max(reversed(_streaks(turns, run)), key=len)
+        if len(streak) >= repeats and _goes_on(turns, streak, repeats):
             partial = all(_partial(turns[number]) for number in streak)
             yield _loop("model.loop_after_truncation" if partial else "model.loop_identical_calls", turns, streak)
+
+
+def _goes_on(turns: Sequence[Turn], run: Sequence[int], repeats: int) -> bool:
+    """Whether the model never found out of it by itself, or took very long to."""
+    left = any(turn.calls or (turn.text.strip() and not speech.announces(turn.text)) for turn in turns[run[-1] + 1 :])
+    return not left or len(run) >= _VERY_LONG * repeats
+
+
+def waits(call: ToolCall) -> bool:
+    """Whether a call only waits for something, or asks how far it is: to repeat that is no loop."""
+    if _WAITING_NAME.search(call.name):
+        return True
+    commands = [value for value in call.arguments.values() if isinstance(value, str)]
+    return any(map(_WAITING_COMMAND.search, commands))
 
 
 def _streaks(turns: Sequence[Turn], run: Sequence[int]) -> list[list[int]]:

@@ -15,8 +15,10 @@ from harness_eval.diagnosis.secrets import header_secrets, secrets_in
 from harness_eval.endpoints.redaction import cleaner, without_secrets
 from harness_eval.endpoints.refusals import Refusal, accepted, failure
 from harness_eval.endpoints.stream import BodyReader
-from harness_eval.errors import ConfigError, HarnessEvalError
+from harness_eval.errors import ConfigError, EndpointFailure, HarnessEvalError
 from harness_eval.types import Json, Reply
+
+_WITHOUT_BODY = (204, 205)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +156,20 @@ def _reply(exchange: Exchange, name: str) -> Reply:
         sent = len(json.dumps(exchange.request)) if exchange.request else 0
         refusal = Refusal(exchange.status, exchange.body, exchange.headers, sent, exchange.request)
         raise failure(refusal, name, clean)
+    if not 200 <= exchange.status < 300 or exchange.status in _WITHOUT_BODY:
+        raise _no_answer(exchange.status, name)
     reader = BodyReader()
     reader.feed(exchange.body)
     reader.close()
     return accepted(reader, name, clean)
+
+
+def _no_answer(status: int, name: str) -> HarnessEvalError:
+    """A status that is no failure and cannot come with a reply: a redirect shows that the address is another one."""
+    moved = 300 <= status < 400
+    error = EndpointFailure(f"{name}: {status}, {'the address is another one' if moved else 'no answer to a request'}")
+    error.label = "infra.address_unknown" if moved else "infra.gateway"
+    return error
 
 
 def _said(error: HarnessEvalError, name: str) -> str:

@@ -40,6 +40,10 @@ class History:
         self.task = ""
         self._roles: list[str] = []
         self._seen: set[str] = set()
+        self._keys: set[str] = set()
+        self._newest: int | None = None  # the last turn with calls
+        self._unknown = -1  # the last turn without a request
+        self._places: dict[str, set[int]] = {}  # by each result that was shown, the turns it answers
 
     def take(self, request: Mapping[str, Json] | None, calls: tuple[RawCall, ...]) -> None:
         """Take the request of the next turn, and the calls that answered it (none where it failed)."""
@@ -48,13 +52,16 @@ class History:
         if messages and request is not None:
             turn.key = _digest([request.get("messages"), request.get("tools")])
             self._compare(turn, messages)
+            self._keys.add(turn.key)
             self.task = self.task or next((text_of(each) for each in messages if each.get("role") == "user"), "")
             self._roles = [str(message.get("role")) for message in messages]
             self._seen = {_digest(message) for message in messages}
+        self._newest = len(self.turns) if calls else self._newest
+        self._unknown = self._unknown if turn.key else len(self.turns)
         self.turns.append(turn)
 
     def _compare(self, turn: Asked, messages: Sequence[_Message]) -> None:
-        if not self._roles or any(turn.key == other.key for other in self.turns):
+        if not self._roles or turn.key in self._keys:
             return
         turn.compacted = len(messages) < len(self._roles)
         last = max((place for place, each in enumerate(messages) if each.get("role") == "assistant"), default=-1)
@@ -62,12 +69,14 @@ class History:
         turn.told = tuple(
             text for each in told if _is_told(each) and _digest(each) not in self._seen and (text := text_of(each))
         )
-        before = next((place for place in reversed(range(len(self.turns))) if self.turns[place].calls), None)
+        before = self._newest
         # Only the turn right before this request is answered by it; failed attempts lie between.
-        if before is not None and not any(self.turns[place].key == "" for place in range(before, len(self.turns))):
+        if before is not None and self._unknown < before:
             self._answer(self.turns[before], messages, last)
+            for result in filter(None, self.turns[before].results):
+                self._places.setdefault(result, set()).add(before)
             turn.renamed = _renamed(self.turns[before].calls, messages[last] if last >= 0 else {})
-        turn.hidden = frozenset(self._hidden(messages, turn.compacted))
+        turn.hidden = frozenset(self._hidden(messages, turn.compacted, last))
 
     def _answer(self, asked: Asked, messages: Sequence[_Message], last: int) -> None:
         """Note the results of the calls of the turn before, as far as this request shows any."""
@@ -83,14 +92,19 @@ class History:
             texts: list[str | None] = [text for _, text in shown]
             asked.results = [*texts, *[None] * len(ids)][: len(ids)]
 
-    def _hidden(self, messages: Sequence[_Message], compacted: bool) -> Iterator[int]:
+    def _hidden(self, messages: Sequence[_Message], compacted: bool, last: int) -> Iterator[int]:
         """The turns whose results this request does not show."""
         shown = {text for each in messages for _, text in _results(each)}
-        newest = max((place for place, turn in enumerate(self.turns) if turn.calls), default=-1)
-        for place, turn in enumerate(self.turns):
-            unseen = place == newest and not compacted and bool(turn.key) and None in turn.results
-            if unseen or any(result and result not in shown for result in turn.results):
-                yield place
+        gone = [places for result, places in self._places.items() if result not in shown]
+        yield from (place for places in gone for place in places)
+        newest = self.turns[self._newest] if self._newest is not None else None
+        if newest is None or self._newest is None or compacted or not newest.key or None not in newest.results:
+            return
+        # A harness may send results as a message of the user, and may have asked for several replies to one request.
+        own = not _called(messages[last]) if last >= 0 else True
+        elsewhere = own and any(_is_told(each) and text_of(each).strip() for each in messages[last + 1 :])
+        if not elsewhere:
+            yield self._newest
 
 
 def _is_told(message: _Message) -> bool:

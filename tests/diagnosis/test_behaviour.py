@@ -90,6 +90,32 @@ def test_a_result_that_changes_is_progress() -> None:
     assert labels([called("run", f"{n} %", cmd="status") for n in range(9)]) == []
 
 
+@pytest.mark.parametrize(
+    "turn",
+    [
+        called("run", "RUNNING", cmd="sleep 60; squeue -j 5"),
+        called("run", "RUNNING", cmd="job status"),
+        called("wait", "waited", seconds=60),
+        called("get_job_status", None, job=5),
+    ],
+)
+def test_waiting_is_no_loop(turn: Turn) -> None:
+    assert labels([turn] * 8) == []
+    assert labels([*[turn] * 8, dataclasses.replace(turn, results=("DONE",)), said("It is done.")], None) == []
+
+
+def test_looking_at_the_state_of_a_repository_is_no_waiting() -> None:
+    assert labels([called("run", cmd="git status")] * 8) == ["model.loop_identical_calls"]
+
+
+def test_a_loop_that_the_model_left_by_itself_is_none() -> None:
+    loop = [called("read", path="a")] * 8
+    assert labels([*loop, said("The answer is 42.")], None) == []
+    assert labels([*loop, called("read", path="b")], None) == []
+    assert labels([*loop, said("")], None) == ["model.loop_identical_calls"]
+    assert labels([*loop, *loop, said("The answer is 42.")], None) == ["model.loop_identical_calls"]
+
+
 def test_another_call_in_between_is_no_loop() -> None:
     assert labels([called("run", "1 failed", cmd="test"), called("edit", "ok", old="a", new="b")] * 6) == []
 

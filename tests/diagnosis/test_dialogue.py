@@ -182,6 +182,29 @@ def test_tools_that_were_taken_away_are_so_by_null_as_well(tools: Any, tmp_path:
 # What the harness does to the history
 
 
+def test_results_that_come_as_messages_of_the_user_were_not_dropped(tmp_path: Path) -> None:
+    work = Dialogue()
+    for number in range(4):
+        work.lines.append(exchange(calling(call("run", {"n": number}, f"c{number}")), work.request()))
+        work.messages += [{"role": "assistant", "content": "I call."}, {"role": "user", "content": f"done {number}"}]
+    assert labels(work.lines, tmp_path)[1] == "ok.tool_call"
+
+
+def test_several_answers_to_one_request_dropped_nothing(tmp_path: Path) -> None:
+    work = Dialogue()
+    lines = [exchange(calling(call("run", {"n": 1}, f"c{number}")), work.request()) for number in range(3)]
+    work.is_told("Another thing.")
+    assert labels([*lines, exchange(DONE, work.request())], tmp_path)[1] == "ok.final_answer"
+
+
+@pytest.mark.parametrize(
+    ("status", "label"),
+    [(100, "infra.gateway"), (204, "infra.gateway"), (302, "infra.address_unknown"), (308, "infra.address_unknown")],
+)
+def test_a_status_that_brings_no_reply_is_no_success(status: int, label: str, tmp_path: Path) -> None:
+    assert labels([refusal(status, "")], tmp_path)[1] == label
+
+
 def test_a_result_that_is_never_shown_is_the_harness_s(tmp_path: Path) -> None:
     work = Dialogue()
     work.says(calling(call("run", {"cmd": "a"}, "run:0")), "first")
