@@ -14,6 +14,7 @@ from harness_eval import __version__
 from harness_eval.combinations import forced_axes
 from harness_eval.design import Plan, plan_harnesses
 from harness_eval.dialogue import requests_of, wire_hash
+from harness_eval.endpoints.local_model import description
 from harness_eval.errors import ConfigError
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness
@@ -220,6 +221,9 @@ def _harness_record(harness: Harness, wire: str) -> dict[str, Json]:
 def _endpoint_records(config: StudyConfig) -> list[dict[str, Json]]:
     tuning = {"timeout_seconds", "retries", "backoff_seconds", "concurrency"}  # how it is asked, not what answers
     records = [endpoint.model_dump(mode="json", exclude=tuning) for endpoint in config.endpoints]
+    for endpoint in records:
+        if endpoint["kind"] == "local-model":
+            endpoint |= {"base_url": "this machine", "local_model": description()}
     if config.reference is not None:
         planted = config.reference.model_dump(mode="json")
         records.append({"name": REFERENCE, "model": MODEL, "base_url": "embedded", "scripted": True, **planted})

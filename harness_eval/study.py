@@ -11,6 +11,7 @@ from typing import Protocol
 
 from harness_eval import probing, store
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
+from harness_eval.endpoints.local_model import reachable
 from harness_eval.errors import ConfigError
 from harness_eval.planning import REFERENCE, Study, record, resolve
 from harness_eval.probing import Probe, Unsupported
@@ -51,12 +52,14 @@ class Ended:
         if self.outcome.interrupted:
             return []
         lost = sum(self.lost.values())
-        lines = [f"endpoint {name} is down: {message}" for name, message in self.outcome.down.items()]
+        lines = [f"endpoint {name} cannot be used: {message}" for name, message in self.outcome.down.items()]
         if self.outcome.exhausted:
             lines.append(self.outcome.exhausted)
         if lines:
             return lines  # these explain the rest
-        if self.judged == 0:
+        if self.planned == 0:
+            lines.append("no harness of this study can run here; another profile, endpoint or other harnesses may")
+        elif self.judged == 0:
             lines.append("no trial was judged")
         if lost > self.lost_limit * (lost + self.judged):
             share = lost / (lost + self.judged)
@@ -177,12 +180,13 @@ def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:
 
 
 async def reach(study: Study, name: str, opened: AsyncExitStack) -> EndpointConfig:
-    """How to reach an endpoint, with the study's concurrency; the embedded one is started for it."""
+    """How to reach an endpoint, with the study's concurrency; one that is served on this machine is started for it."""
     if name == REFERENCE and study.served is not None:
         base_url = await opened.enter_async_context(serve(study.served))
         settings = EndpointConfig(name=REFERENCE, model=MODEL, base_url=base_url, scripted=True)
     else:
-        settings = next(endpoint for endpoint in study.config.endpoints if endpoint.name == name)
+        chosen = next(endpoint for endpoint in study.config.endpoints if endpoint.name == name)
+        settings = await opened.enter_async_context(reachable(chosen))
     return settings.model_copy(update={"concurrency": study.config.concurrency or settings.concurrency})
 
 

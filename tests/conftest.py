@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from harness_eval.endpoints import local_model
+from harness_eval.errors import ConfigError
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -32,9 +35,19 @@ def _docker_missing() -> str | None:
     return "no Docker engine answers" if done.returncode else None
 
 
+def local_model_missing() -> str | None:
+    try:
+        local_model.description()
+    except ConfigError as error:
+        return str(error)
+    return None
+
+
 def _missing(marker: str) -> str | None:
     if marker == "docker":
         return _docker_missing()
+    if marker == "local_model":
+        return local_model_missing()
     program = {"bubblewrap": "bwrap", "chromium": "chromium"}[marker]
     return None if shutil.which(program) else f"{program} is not installed"
 
@@ -43,7 +56,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons: dict[str, str | None] = {}
     required = os.environ.get("HARNESS_EVAL_REQUIRE", "").split(",")
     for item in items:
-        for marker in ("docker", "bubblewrap", "chromium"):
+        for marker in ("docker", "bubblewrap", "chromium", "local_model"):
             if item.get_closest_marker(marker) is None:
                 continue
             if marker not in reasons:

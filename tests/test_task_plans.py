@@ -18,7 +18,9 @@ pytestmark = pytest.mark.anyio
 
 FOLDERS = sorted(path.parents[1] for path in bundled_folder("tasks").glob("*/*/solution/plan.yaml"))
 EDGE = 700  # characters kept at each end where observations are cut
+CORE = [folder for folder in FOLDERS if folder.parent.name == "core"]
 EVERY_TASK = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+CORE_TASK = pytest.mark.parametrize("folder", CORE, ids=lambda folder: folder.name)
 
 
 def plan_of(folder: Path) -> Plan:
@@ -75,7 +77,7 @@ async def test_playing_a_plan_literally_solves_its_task(folder: Path, whole: boo
     assert verdict.solved, verdict.detail
 
 
-@EVERY_TASK
+@CORE_TASK
 async def test_the_first_two_turns_of_a_plan_do_not_solve_its_task(folder: Path) -> None:
     task, plan = load_task(folder), plan_of(folder)
     async with LocalProvider().open(task.spec) as box:
@@ -84,7 +86,7 @@ async def test_the_first_two_turns_of_a_plan_do_not_solve_its_task(folder: Path)
     assert not verdict.solved
 
 
-@EVERY_TASK
+@CORE_TASK
 def test_a_plan_takes_three_to_seven_turns_and_depends_on_what_it_is_shown(folder: Path) -> None:
     plan = plan_of(folder)
     assert 3 <= len(plan.steps) <= 7

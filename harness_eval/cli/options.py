@@ -8,9 +8,10 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from harness_eval.endpoints.config import LOCAL_MODEL
 from harness_eval.errors import ConfigError
 from harness_eval.reference.process import parse_couplings, parse_faults
-from harness_eval.study_file import DEMO, SERVED, StudyConfig, load_study
+from harness_eval.study_file import DEMO, SERVED, STARTER, StudyConfig, load_study
 from harness_eval.types import Json
 
 StudyFile: TypeAlias = Annotated[
@@ -26,7 +27,8 @@ DesignFlag: TypeAlias = Annotated[
     str | None, typer.Option("--design", metavar="KIND[:SIZE]", help="How to draw on it.")
 ]
 Harnesses: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--harness", help="A harness by name or file; may stand several times.")
+    list[str] | None,
+    typer.Option("--harness", help="A harness by name or file, beside the canonical one; may stand several times."),
 ]
 SandboxKind: TypeAlias = Annotated[str | None, typer.Option("--sandbox", help="auto, docker, bubblewrap or local.")]
 AllowLocal: TypeAlias = Annotated[
@@ -61,20 +63,24 @@ Model: TypeAlias = Annotated[str | None, typer.Option(help="The model's name at 
 ApiKeyEnv: TypeAlias = Annotated[str | None, typer.Option(help="The environment variable that holds the key.")]
 
 
+LocalModel: TypeAlias = Annotated[
+    bool | None, typer.Option("--local-model", help="A small real model on this machine; alone, the starter study.")
+]
 ProfileName: TypeAlias = Annotated[str | None, typer.Option("--profile", help="What is peculiar about that server.")]
 
 
 def study_from(path: Path | None, **flags: Json) -> StudyConfig:
     """The study of a file with the flags laid over it; flags are named as `PLACES` has them.
 
-    Without a file it is the demo, or, where flags name a server, the bundled tasks under the family standard.
+    Without a file it is the demo; where flags name a server, the bundled tasks under the family standard; and for the
+    local model the starter study.
 
     Raises:
         ConfigError: the file or a flag is wrong.
     """
     overrides: dict[str, Json] = {}
     for flag, value in flags.items():
-        if value is None or value == []:
+        if value is None or value == [] or (flag == "local_model" and path is None):
             continue
         *sections, key = PLACES[flag].split(".")
         section = overrides
@@ -82,6 +88,13 @@ def study_from(path: Path | None, **flags: Json) -> StudyConfig:
             section = section.setdefault(name, {})
         section[key] = _READ[flag](value) if flag in _READ else value
     bundled = SERVED if flags.get("base_url") else DEMO
+    if flags.get("local_model"):
+        if "endpoint" in overrides:
+            raise ConfigError("--local-model stands for the endpoint, so no flag can name another one")
+        bundled = STARTER
+        overrides.setdefault("reference", None)
+    if path is None and "harnesses" in overrides and not overrides.keys() & {"family", "design"}:
+        overrides["family"] = None  # who names harnesses means these, not a family besides
     try:
         return load_study(path or bundled, overrides)
     except ConfigError as error:
@@ -107,6 +120,7 @@ PLACES = {
     "max_cost": "budgets.money",
     "max_tokens": "budgets.tokens",
     "recovery": "recovery",
+    "local_model": "endpoints",
     "base_url": "endpoint.base_url",
     "model": "endpoint.model",
     "api_key_env": "endpoint.api_key_env",
@@ -121,7 +135,17 @@ def _read_design(given: str) -> dict[str, Json]:
     return {"kind": kind, **({"size": int(size)} if size else {})}
 
 
+_LOCAL = {
+    "name": "smollm2",
+    "kind": "local-model",
+    "model": LOCAL_MODEL,
+    "max_tokens": 256,
+    "concurrency": 1,
+    "stream": False,
+}
+
 _READ: dict[str, Callable[[Json], Json]] = {
+    "local_model": lambda _: [_LOCAL],
     "coupling": parse_couplings,
     "fault": parse_faults,
     "design": _read_design,

@@ -34,6 +34,7 @@ def plan(
     sandbox: options.SandboxKind = None,
     allow_local: options.AllowLocal = None,
     concurrency: options.Concurrency = None,
+    local_model: options.LocalModel = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
     profile: options.ProfileName = None,
@@ -72,7 +73,8 @@ def _print_balance(data: Json) -> None:
     rows = [(axis, ", ".join(f"{name} {n}" for name, n in counts.items())) for axis, counts in data["levels"].items()]
     print_table(("axis", "harnesses with each level"), rows)
     covered, possible = data["pairs"]["covered"], data["pairs"]["possible"]
-    print(f"\npairs of levels: {covered} of {possible} possible ones stand together ({covered / possible:.0%})")
+    share = f" ({covered / possible:.0%})" if possible else ""
+    print(f"\npairs of levels: {covered} of {possible} possible ones stand together{share}")
     print(f"this design can say: {data['can_say']}\nit cannot say: {data['cannot_say']}\n")
 
 

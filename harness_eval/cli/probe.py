@@ -29,6 +29,7 @@ _Concurrency: TypeAlias = Annotated[
 @app.command()
 def probe(
     file: options.StudyFile = None,
+    local_model: options.LocalModel = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
     profile: options.ProfileName = None,

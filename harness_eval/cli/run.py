@@ -44,6 +44,7 @@ def run(
     max_cost: options.MaxCost = None,
     max_tokens: options.MaxTokens = None,
     yes: Annotated[bool, typer.Option("--yes", help="Agree to what the run will cost.")] = False,
+    local_model: options.LocalModel = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
     profile: options.ProfileName = None,
@@ -60,8 +61,7 @@ def run(
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     _agree(resolved, folder, yes)
     ended = _run(resolved, folder, retry_lost, probe is True)
-    _tell(resolved, ended, as_json)
-    raise typer.Exit(ended.exit_code)
+    raise typer.Exit(_tell(resolved, ended, as_json))
 
 
 def _agree(resolved: Study, folder: Path, yes: bool) -> None:
@@ -71,10 +71,11 @@ def _agree(resolved: Study, folder: Path, yes: bool) -> None:
         say(f"paid for: {stated}")
 
 
-def _tell(resolved: Study, ended: Ended, as_json: bool) -> None:
-    """Write the report where there is something to report, and say how the run ended."""
+def _tell(resolved: Study, ended: Ended, as_json: bool) -> int:
+    """Write the report where there is something to report, say how the run ended, and return its exit code."""
     folder = ended.folder
-    data = report.write(folder) if ended.judged and not ended.outcome.interrupted else None
+    told = ended.judged or not ended.planned
+    data = report.write(folder) if told and not ended.outcome.interrupted else None
     if as_json:
         print_json(_summary(ended, data))
     elif data is not None:
@@ -82,6 +83,7 @@ def _tell(resolved: Study, ended: Ended, as_json: bool) -> None:
     if data is not None:
         say(f"report: {folder / 'report.html'} (also report.md and report.json)")
     _say_how_it_ended(resolved, ended)
+    return ended.exit_code
 
 
 def _run(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> Ended:
@@ -133,7 +135,7 @@ def _say_how_it_ended(resolved: Study, ended: Ended) -> None:
             say(f"  {line}")
     for problem in ended.problems:
         say(f"incomplete: {problem}")
-    if ended.exit_code:
+    if ended.exit_code and ended.planned:
         arguments = sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(ended.folder)]
         word = "interrupted" if ended.outcome.interrupted else "incomplete"
         say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with")

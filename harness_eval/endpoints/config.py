@@ -20,6 +20,7 @@ _SECRET_NAME = re.compile(
     r"(apikey|accesskey|accesskeyid|secretkey|privatekey|password|passwd|secret|credentials?|authorization|cookie)$"
     r"|^(auth|bearer|key|token)$|(access|auth|bearer|session|refresh|id|api)token$"
 )
+LOCAL_MODEL = "SmolLM2-135M-Instruct"
 _OWN_FIELDS = ("model", "messages", "prompt", "tools", "stream", "stop", "seed")
 
 
@@ -28,7 +29,8 @@ class EndpointConfig(BaseModel):
 
     `timeout_seconds` is the longest silence of the server, `backoff_seconds` the first wait before a retry,
     `concurrency` the most requests under way at once, `window` the model's context in tokens, `price` dollars for a
-    million tokens. `extra_body` is merged into every request. `stream` asks for the reply piece by piece. `scripted`
+    million tokens. The kind `local-model` is served on this machine for as long as it is needed.
+    `extra_body` is merged into every request. `stream` asks for the reply piece by piece. `scripted`
     marks an endpoint that is no language model.
 
     Raises:
@@ -38,7 +40,7 @@ class EndpointConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     name: str = Field(min_length=1)
-    kind: Literal["openai", "litellm"] = "openai"
+    kind: Literal["openai", "litellm", "local-model"] = "openai"
     base_url: str = ""
     model: str = Field(min_length=1)
     api_key_env: str | None = None
@@ -83,7 +85,9 @@ class EndpointConfig(BaseModel):
 
     @model_validator(mode="after")
     def _is_possible(self) -> EndpointConfig:
-        if self.kind == "openai" or self.base_url:
+        if self.kind == "local-model":
+            _check_local(self)
+        elif self.kind == "openai" or self.base_url:
             _check_url(self.name, self.base_url)
         _check_options(self, self.quirks)
         return self
@@ -135,6 +139,13 @@ def _check_url(name: str, base_url: str) -> None:
         raise ConfigError(f"endpoint {name!r}: base_url must look like https://host/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(f"endpoint {name!r}: base_url must hold no credentials, query or fragment; use headers_env")
+
+
+def _check_local(config: EndpointConfig) -> None:
+    if config.model != LOCAL_MODEL:
+        raise ConfigError(f"endpoint {config.name!r}: the local model is {LOCAL_MODEL}, not {config.model!r}")
+    if config.base_url or config.api_key_env:
+        raise ConfigError(f"endpoint {config.name!r}: a local model has neither base_url nor api_key_env")
 
 
 def _check_options(config: EndpointConfig, profile: Profile) -> None:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-from subprocess import PIPE
 
 import anyio
-from anyio.abc import Process
-from anyio.streams.text import TextReceiveStream
 
+from harness_eval.endpoints.child import child_server
 from harness_eval.errors import ConfigError
 from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.server import ReferenceConfig, listening
 
 _START_SECONDS = 60.0
-_END_SECONDS = 5.0
 
 
 def parse_couplings(given: Iterable[str]) -> dict[str, float]:
@@ -60,19 +53,9 @@ async def serve(config: ReferenceConfig) -> AsyncIterator[str]:
         ConfigError: whatever that process says is wrong with the configuration.
     """
     config.player()  # errors are raised here, with their type, and not only told by the other process
-    process = await anyio.open_process(
-        _command(config),
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=None,
-        env=_environment(),
-        start_new_session=True,  # Ctrl-C is for us alone: trials under way must not lose their endpoint to it
-    )
-    try:
-        yield await _base_url(process)
-    finally:
-        with anyio.CancelScope(shield=True):
-            await _end(process)
+    arguments = _arguments(config)
+    async with child_server("the reference endpoint", arguments, quiet=False, patience=_START_SECONDS) as base_url:
+        yield base_url
 
 
 async def foreground(config: ReferenceConfig, announce: Callable[[str], None]) -> None:
@@ -86,37 +69,9 @@ async def foreground(config: ReferenceConfig, announce: Callable[[str], None]) -
         await anyio.sleep_forever()
 
 
-def _command(config: ReferenceConfig) -> list[str]:
+def _arguments(config: ReferenceConfig) -> list[str]:
     planted = (("--coupling", config.couplings), ("--fault", config.faults))
     flags = [word for flag, given in planted for name, by in given.items() for word in (flag, f"{name}={by}")]
     tasks = [str(folder) for folder in config.tasks]
     place = ["--host", config.host, "--port", str(config.port), "--seed", str(config.seed)]
-    return [sys.executable, "-m", "harness_eval.reference", *place, *flags, "--tasks", *tasks]
-
-
-def _environment() -> dict[str, str]:
-    """This process's environment, in which the same copy of the package is found from any working directory."""
-    package_parent = str(Path(__file__).resolve().parents[2])
-    known = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package_parent, known)))}
-
-
-async def _base_url(process: Process) -> str:
-    assert process.stdout is not None, "the process is opened with a pipe"
-    line = ""
-    with anyio.move_on_after(_START_SECONDS):
-        async for text in TextReceiveStream(process.stdout):
-            line += text
-            if "\n" in line:
-                return str(json.loads(line)["base_url"])
-    raise ConfigError("the reference endpoint did not start; it says why on standard error")
-
-
-async def _end(process: Process) -> None:
-    assert process.stdin is not None, "the process is opened with a pipe"
-    await process.stdin.aclose()
-    with anyio.move_on_after(_END_SECONDS):
-        await process.wait()
-    if process.returncode is None:
-        process.kill()
-    await process.aclose()
+    return ["harness_eval.reference", *place, *flags, "--tasks", *tasks]

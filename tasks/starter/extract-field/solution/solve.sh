@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+grep '^Turin,' cities.csv | cut -d, -f2 > country.txt

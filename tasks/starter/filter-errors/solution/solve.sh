@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+grep ERROR app.log > errors.txt

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+head -n 1 names.txt > first.txt

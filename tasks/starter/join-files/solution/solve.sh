@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+cat part1.txt part2.txt > whole.txt

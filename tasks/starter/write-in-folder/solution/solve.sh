@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+mkdir config && echo 8080 > config/port.txt
