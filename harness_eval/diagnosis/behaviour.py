@@ -201,20 +201,24 @@ def _unseen(turns: Sequence[Turn]) -> Iterator[Finding]:
         if number - 1 in turn.hidden and turns[number - 1].calls and not turn.compacted:
             yield found("harness.result_dropped", f"what turn {number - 1} asked for was not in the next request")
             break
+    yield from itertools.islice(_looked_again(turns), 1)
+
+
+def _looked_again(turns: Sequence[Turn]) -> Iterator[Finding]:
+    """Calls whose result was blanked and that are made again, though nothing was changed meanwhile."""
+    places: dict[tuple[str, str], list[int]] = {}  # where each call had a result, since the last change
     for number, turn in enumerate(turns):
-        blanked = [old for old in sorted(turn.hidden) if old < number - 1 and _looks_again(turns[old : number + 1])]
+        if any(map(_changes, turn.calls)):
+            places = {}
+            continue
+        looks = [call for call in _asked(turn) if not _NO_LOOK.search(call[0])]
+        blanked = [old for call in looks for old in places.get(call, ()) if old in turn.hidden and old < number - 1]
         if blanked:
-            yield found(
-                "harness.context_elided", f"{_told(turn)} again in turn {number}; turn {blanked[0]} was blanked"
-            )
-            return
-
-
-def _looks_again(turns: Sequence[Turn]) -> bool:
-    """Whether the last of these turns asks what the first asked, and nothing was changed meanwhile."""
-    seen = {call for call, result in _answered(turns[0]) if not _FAILED.search(result or "")}
-    again = {call for call in seen & set(_asked(turns[-1])) if not _NO_LOOK.search(call[0])}
-    return bool(again) and not any(_changes(call) for turn in turns for call in turn.calls)
+            said = f"{_told(turn)} again in turn {number}; turn {min(blanked)} was blanked"
+            yield found("harness.context_elided", said)
+        for call, result in _answered(turn):
+            if not _FAILED.search(result or ""):
+                places.setdefault(call, []).append(number)
 
 
 def _placeholders(turns: Sequence[Turn]) -> Iterator[Finding]:

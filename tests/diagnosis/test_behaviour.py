@@ -472,3 +472,12 @@ def test_findings_are_of_the_vocabulary_and_a_solved_trial_has_no_failure_of_the
 )
 def test_a_placeholder_is_nothing_but_a_word_for_what_is_missing(thinking: str, stands_in: bool) -> None:
     assert speech.is_placeholder(thinking) is stands_in
+
+
+def test_a_dialogue_of_many_turns_of_which_nothing_stays_visible_is_read() -> None:
+    # A time that grows with the cube of the turns would keep this from ever ending.
+    turns = [
+        dataclasses.replace(called("read", f"r{number}", path=str(number)), hidden=frozenset(range(number)))
+        for number in range(1500)
+    ]
+    assert labels(turns, None) == ["harness.result_dropped"]
