@@ -314,7 +314,7 @@ def test_a_probe_counts_towards_the_budget(two: object, tmp_path: Path) -> None:
 def test_an_endpoint_that_is_down_when_it_is_probed_gets_no_trial(two: object, tmp_path: Path) -> None:
     ended, seen = run(two("quota-exhausted"), tmp_path / "run")
     assert (seen.results, seen.probes, ended.exit_code) == ([], [], 3)
-    assert ended.problems[0].startswith("endpoint reference is down: ")
+    assert ended.problems[0].startswith("endpoint reference cannot be used: ")
     assert not (tmp_path / "run" / "probe.json").exists()
 
 

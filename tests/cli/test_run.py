@@ -136,7 +136,7 @@ def test_an_endpoint_that_is_down_ends_the_run_incomplete(study: Path, tmp_path:
     endpoint = ("--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--allow-local")
     said = finish("run", study, *endpoint, "--out", tmp_path / "run")
     assert said.code == 3
-    assert sum(line.startswith("incomplete: endpoint kimi-k3 is down") for line in said.err.splitlines()) == 1
+    assert sum(line.startswith("incomplete: endpoint kimi-k3 cannot be used") for line in said.err.splitlines()) == 1
     assert "Traceback" not in said.err
 
 
