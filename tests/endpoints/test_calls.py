@@ -146,7 +146,6 @@ def test_empty_deltas_are_no_calls() -> None:
     assert assembler.calls() == ()
 
 
-
 def test_a_whole_message_keeps_two_calls_that_share_an_id_apart() -> None:
     assembler = CallAssembler()
     assembler.add_whole(
