@@ -141,7 +141,7 @@ _VOCABULARY: Mapping[tuple[Blame, Effect], Mapping[str, str]] = {
         "harness.taught_text_dialect": "the model copies the way the harness writes calls as text",
         "limit.context_overflow": "the prompt is longer than the window",
         "limit.output_tokens_in_call": "the token limit cut a call",
-        "limit.output_tokens_reasoning": "reasoning used up the token limit",
+        "limit.output_tokens_reasoning": "the token limit was used up before an answer or a call",
     },
     ("serving", "reported_separately"): {
         "serving.answer_in_reasoning": "the answer stands in the reasoning and the text is empty",
