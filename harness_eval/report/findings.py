@@ -167,6 +167,11 @@ def _cause(section: Section) -> list[str]:
     drops = [row for row in levels if row["effect"] < 0]
     if not drops and section["worst"]["reason"]:  # below 20 tasks no level can stand out
         return []
+    rises = [row for row in levels if row["effect"] > 0]
+    if rises and not drops:
+        best, others = rises[0], len(rises) - 1
+        more = f" (and {count(others, 'other level')} {'does' if others == 1 else 'do'} so too)" if others else ""
+        return [f"The canonical level costs: {level_name(best)} changes the score by {effect_phrase(best)}{more}."]
     if not drops:
         sought = differ(section) and any(row["effect"] is not None for row in section["axes"])
         return ["No single level of an axis stands out as the cause."] if sought else []

@@ -33,7 +33,7 @@ Labels: What was met in a turn or a trial. Each has an owner, who must act, and 
 Strict and recovered: The headline takes a call that leaked as text for text. Where trials went on from such a call, the
   recovered reading stands beside it.
 The wire's: An unsolved trial whose cause is a label of the server, of a gateway, or of an undetermined one of both and
-  the model, is scored as it stands. Beside the headline stands the mean with such trials taken as missing.
+  the model, is scored as it stands. Beside the headline stands the plain mean of the harnesses without such trials.
 Intervals: 95 %, two-sided unless said otherwise, for tasks as a sample of a population of tasks.
 """
 

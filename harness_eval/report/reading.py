@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from harness_eval.report import counts
@@ -49,9 +50,9 @@ def readings(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[
 def of_the_wire(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[str]) -> dict[str, Json] | None:
     """The unsolved trials that are scored as zeros and whose cause is, or may be, the wire's; None without any.
 
-    `unsolved` counts all judged trials below a full score, `owners` those of the wire. `mean_without` takes the
-    latter as missing, over the harnesses that have trials left (`harnesses_left`); it is None where none has, as is
-    that of a harness without any.
+    `unsolved` counts all judged trials below a full score, `owners` those of the wire. `mean_without` leaves the
+    latter out: the plain mean of the plain means of the harnesses that have trials left (`harnesses_left`), so that it
+    never falls for a zero that is taken away; None where none has, as is that of a harness without any.
     """
     unsolved = [outcome for outcome in outcomes if outcome.score is not None and outcome.score < 1.0]
     blamed = [(outcome, owner) for outcome in unsolved if (owner := _wire_owner(outcome))]
@@ -62,12 +63,13 @@ def of_the_wire(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequen
     missing = {id(outcome) for outcome, _ in blamed}
     rest = _cells([replace(one, score=None) if id(one) in missing else one for one in outcomes], tasks, names)
     left = {name: _harness_mean(rest, place) for place, name in enumerate(names)}
+    known_means = [mean for mean in left.values() if mean is not None]
     return {
         "trials": len(blamed),
         "unsolved": len(unsolved),
         "owners": dict(owners.most_common()),
-        "mean_without": _mean(rest),
-        "harnesses_left": sum(mean is not None for mean in left.values()),
+        "mean_without": fmean(known_means) if known_means else None,
+        "harnesses_left": len(known_means),
         "harnesses": [
             {"harness": name, "trials": number, "mean_without": left[name]} for name, number in met.most_common()
         ],

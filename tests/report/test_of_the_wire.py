@@ -145,3 +145,20 @@ def test_where_nothing_can_be_estimated_one_sentence_says_so(tmp_path: Path) -> 
         assert len(re.findall(r"No effect of an axis can be estimated: 2 tested harnesses cannot show", form)) == 1
         assert "unknown: cannot be told apart" not in form
         assert "no axis explains" not in form
+
+
+def test_taking_zeros_away_never_lowers_the_mean(tmp_path: Path) -> None:
+    def change(row: dict[str, Any]) -> None:
+        if row["harness"] == "random-01":
+            spoilt = int(row["task"][-3:]) % 4 > 0
+            row |= {"score": 0.0, "solved": False, "stop": "finished", "labels": [MARKUP] if spoilt else []}
+
+    data = build(rewrite(write_run(tmp_path, Plan(tasks=24, harnesses=4, labelled=True)), change))
+    assert data["of_the_wire"]["trials"] == 18
+    assert data["of_the_wire"]["mean_without"] >= data["mean"]["estimate"]
+
+
+def test_a_canonical_level_that_others_improve_on_is_told_as_the_cause(tmp_path: Path) -> None:
+    plan = Plan(tasks=60, harnesses=12, base=-1.5, costs={"planning=todo": -3.0})
+    _, told = printed(write_run(tmp_path, plan))
+    assert all("The canonical level costs" in form for form in told)
