@@ -62,8 +62,10 @@ def test_a_planted_coupling_is_found_in_the_worst_harness_and_on_its_axis(tmp_pa
     usual |= {"thinking": "keep", "planning": "unplanned", "stopping": "no-call"}
     rows = {row["harness"]: {**usual, **row["differs"]} for row in report["harnesses"]}
     assert canonical["differs"] == {}
-    likeliest = report["worst"]["set"][0]  # four tasks cannot tell one from the others, so the set holds many
-    assert rows[likeliest][axis].partition("(")[0] in planted
+    # Four tasks are too few for a worst set, so the plain scores must say it.
+    lowest = min(row["estimate"] for row in report["harnesses"])
+    worst = [row["harness"] for row in report["harnesses"] if row["estimate"] == lowest]
+    assert {rows[name][axis].partition("(")[0] for name in worst} <= set(planted)
 
 
 def test_the_uncoupled_agent_solves_every_trial_and_no_axis_is_accused(tmp_path: Path) -> None:
