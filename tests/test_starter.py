@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harness_eval.agent import run_agent
 from harness_eval.bundled import folder
@@ -28,6 +31,7 @@ pytestmark = pytest.mark.anyio
 
 TASKS = {task.name: task for task in load_suite("starter")}
 HARNESSES = [canonical(), *(load_harness(path) for path in sorted((folder("harnesses") / "starter").glob("*.yaml")))]
+EXAMPLE = Path(__file__).resolve().parents[1] / "reports" / "example"
 EVERY_TASK = pytest.mark.parametrize("name", TASKS)
 
 # Task, what is spoiled after its own solution, and the command that spoils it.
@@ -222,3 +226,42 @@ def test_the_local_model_stands_beside_no_other_endpoint(tmp_path: Path, flags: 
     done = harness_eval("plan", "--local-model", *flags, cwd=tmp_path)
     assert done.returncode == 2
     assert "--local-model stands for the endpoint" in done.stderr
+
+
+def test_the_example_shows_a_spread_whose_interval_excludes_zero() -> None:
+    assert json.loads((EXAMPLE / "report.json").read_text())["spread"]["low"] > 0
+
+
+def test_the_example_has_the_numbers_of_its_trials(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "run")
+    assert harness_eval("report", "run", cwd=tmp_path).returncode == 0
+    for name in ("report.json", "report.md"):
+        again = (tmp_path / "run" / name).read_text()
+        assert again == (EXAMPLE / name).read_text(), "harness-eval report reports/example makes it anew"
+
+
+def test_the_readme_has_the_numbers_of_the_example() -> None:
+    rows = [json.loads(line) for line in (EXAMPLE / "results.jsonl").read_text().splitlines()]
+    readme = (EXAMPLE.parents[1] / "README.md").read_text()
+    for harness in {row["harness"] for row in rows}:
+        mine = [row for row in rows if row["harness"] == harness]
+        solved = f"{sum(row['solved'] for row in mine)} of {len(mine)}"
+        assert re.search(rf"^\| `?{harness}`? \|.*\| {solved} \|$", readme, re.MULTILINE), (harness, solved)
+
+
+def test_the_example_is_small_and_names_no_place_of_the_machine_that_ran_it() -> None:
+    files = [path for path in EXAMPLE.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 1_000_000
+    told = [path for path in files if path.suffix in {".json", ".jsonl", ".md", ".html", ".yaml"}]
+    assert len(told) >= 8
+    assert not [path for path in told if re.search(r"/(root|home|tmp|work)/", path.read_text())]
+
+
+def test_the_study_of_the_example_is_the_bundled_one() -> None:
+    bundled = parsed((folder("harnesses") / "studies" / "starter.yaml").read_text())
+    assert bundled == parsed((EXAMPLE / "study.yaml").read_text())
+
+
+def parsed(text: str) -> dict[str, object]:
+    study = yaml.safe_load(text)
+    return {**study, "harnesses": [Path(path).name for path in study["harnesses"]]}
