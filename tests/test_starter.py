@@ -205,7 +205,7 @@ def test_the_local_model_runs_a_small_study_of_its_own(tmp_path: Path) -> None:
     study = tmp_path / "small.yaml"
     harness = folder("harnesses") / "starter" / "completion.yaml"
     study.write_text(f"tasks: {{suite: starter, include: [write-score, count-lines]}}\nharnesses: [{harness}]\n")
-    flags = ["--local-model", "--no-probe", "--max-steps", "2", "--out", "run"]
+    flags = ["--local-model", "--no-probe", "--max-steps", "1", "--out", "run"]
     done = harness_eval("run", str(study), *flags, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
