@@ -9,11 +9,13 @@ from pathlib import Path
 
 import anyio
 
+from harness_eval.agent import run_agent
 from harness_eval.endpoints.base import Endpoint
+from harness_eval.harness import Harness
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
-from harness_eval.task import Task, load_task
-from harness_eval.types import RawCall, Reply, Request, Usage
+from harness_eval.task import Task, load_task, verify
+from harness_eval.types import Limits, RawCall, Reply, Request, StopReason, Trajectory, Usage, Verdict
 
 TEST_SH = """#!/bin/bash
 if [ "$(cat answer.txt 2>/dev/null)" = hello ]; then echo 1; else echo 0; fi > "$VERIFIER_DIR/reward.txt"
@@ -35,6 +37,16 @@ def make_task(suite: Path, name: str = "say-hello", test_sh: str = TEST_SH, toml
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     return load_task(suite / name)
+
+
+async def played(endpoint: Endpoint, harness: Harness, task: Task) -> tuple[Trajectory, Verdict]:
+    """One task under one harness in a real box, judged: it must be solved, and the agent must have ended by itself."""
+    async with provider("local").open(task.spec) as box:
+        record = await run_agent(harness, task.instruction, box, endpoint, limits=Limits(), seed=1)
+        verdict = await verify(task, box)
+    said = [step.action.text for step in record.steps]
+    assert (verdict.solved, record.stop) == (True, StopReason.FINISHED), (harness.labels, verdict.detail, said)
+    return record, verdict
 
 
 PLAN = """done: "The word is written."

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from harness_eval.agent import run_agent
 from harness_eval.axes import Level, axes, levels, make_level
 from harness_eval.bundled import folder
 from harness_eval.diagnosis.labels import LABELS
@@ -20,10 +19,9 @@ from harness_eval.harness import Harness, canonical, load_harness, make_harness,
 from harness_eval.reference.process import serve
 from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
-from harness_eval.sandboxes import provider
-from harness_eval.task import Task, load_suite, verify
+from harness_eval.task import Task, load_suite
 from harness_eval.trial import hidden
-from harness_eval.types import Limits, StopReason
+from tests.doubles import played
 
 pytestmark = pytest.mark.anyio
 
@@ -87,11 +85,7 @@ async def endpoint(anyio_backend: str) -> AsyncIterator[OpenAIEndpoint]:
 
 async def solves(endpoint: OpenAIEndpoint, harness: Harness, task: Task) -> None:
     """Let it play; it must solve the task, in at least three turns, end by itself, and be accused of nothing."""
-    async with provider("local").open(task.spec) as box:
-        record = await run_agent(harness, task.instruction, box, endpoint, limits=Limits(), seed=1)
-        verdict = await verify(task, box)
-    said = [step.action.text for step in record.steps]
-    assert (verdict.solved, record.stop) == (True, StopReason.FINISHED), (harness.labels, verdict.detail, said)
+    record, verdict = await played(endpoint, harness, task)
     assert len(record.steps) >= 3
     assert all(step.labels for step in record.steps)
     turns = turns_of(record, frozenset(tool.name for tool in harness.tools), hidden(harness, record))

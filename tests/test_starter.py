@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness_eval.agent import run_agent
 from harness_eval.bundled import folder
 from harness_eval.endpoints.config import EndpointConfig, open_endpoint
 from harness_eval.endpoints.openai import OpenAIEndpoint
@@ -22,10 +21,9 @@ from harness_eval.harness import Harness, canonical, load_harness
 from harness_eval.reference.process import serve
 from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
-from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.local import LocalProvider
 from harness_eval.task import Task, load_suite, verify
-from harness_eval.types import Limits, StopReason
+from tests.doubles import played
 
 pytestmark = pytest.mark.anyio
 
@@ -157,17 +155,9 @@ async def reference(anyio_backend: str) -> AsyncIterator[OpenAIEndpoint]:
         await endpoint.close()
 
 
-async def plays(endpoint: OpenAIEndpoint, harness: Harness, task: Task) -> None:
-    async with provider("local").open(task.spec) as box:
-        record = await run_agent(harness, task.instruction, box, endpoint, limits=Limits(), seed=1)
-        verdict = await verify(task, box)
-    said = [step.action.text for step in record.steps]
-    assert (verdict.solved, record.stop) == (True, StopReason.FINISHED), (harness.name, verdict.detail, said)
-
-
 @EVERY_TASK
 async def test_the_scripted_agent_solves_every_task(reference: OpenAIEndpoint, name: str) -> None:
-    await plays(reference, canonical(), TASKS[name])
+    await played(reference, canonical(), TASKS[name])
 
 
 @pytest.mark.parametrize("harness", HARNESSES, ids=lambda harness: harness.name)
@@ -175,7 +165,7 @@ async def test_the_scripted_agent_solves_every_task(reference: OpenAIEndpoint, n
 async def test_the_scripted_agent_plays_under_every_harness_of_the_study(
     reference: OpenAIEndpoint, harness: Harness, name: str
 ) -> None:
-    await plays(reference, harness, TASKS[name])
+    await played(reference, harness, TASKS[name])
 
 
 def harness_eval(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

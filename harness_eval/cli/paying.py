@@ -27,9 +27,10 @@ def charging(endpoints: Sequence[EndpointConfig]) -> list[str]:
 def price_of(study: Study, folder: Path) -> str | None:
     """What the trials that the folder still owes will cost, in words; None where nothing is owed or nobody charges."""
     paid = charging(study.config.endpoints)
-    judged = len(store.tally(folder).judged) if (folder / store.RESULTS).is_file() else 0
-    owed = max(len(study.keys) - judged, 0)
-    if not paid or not owed:
+    if not paid:
+        return None  # before the folder is read: a run of another kind reads it soon enough
+    owed = max(len(study.keys) - len(store.tally(folder).judged), 0)
+    if not owed:
         return None
     expected, share = estimate(study), owed / len(study.keys)
     if expected.price is None or expected.cached_price is None:
@@ -56,8 +57,6 @@ def check(study: Study, stated: str | None, agreed: bool) -> None:
 
 def _charges(endpoint: EndpointConfig) -> bool:
     price = endpoint.cost(_MILLION)
-    if endpoint.scripted and price is None:
-        price = None if _is_elsewhere(endpoint) else 0.0
     return _is_elsewhere(endpoint) if price is None else price > 0
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from harness_eval.errors import ConfigError, nearest
 from harness_eval.reference.coupling import COUPLINGS, Coupling
 from harness_eval.reference.moment import Moment
+from harness_eval.reference.planted import planted
 from harness_eval.reference.progress import How, Progress
 from harness_eval.reference.reading import BARE_COMMANDS
 from harness_eval.reference.skills import Call, Skill
@@ -38,12 +38,7 @@ def make_couplings(strengths: Mapping[str, float]) -> tuple[Coupling, ...]:
     Raises:
         ConfigError: an unknown name (with the nearest known), or a strength outside of 0..1.
     """
-    for name, strength in strengths.items():
-        if name not in COUPLINGS:
-            raise ConfigError(f"no coupling {name!r}; {nearest(name, COUPLINGS)}")
-        if not 0 <= strength <= 1:
-            raise ConfigError(f"coupling {name}: strength {strength:g} is outside of 0..1")
-    return tuple(COUPLINGS[name](strength) for name, strength in strengths.items())
+    return planted("coupling", COUPLINGS, strengths)
 
 
 def _direct(turn: Turn, moment: Moment) -> tuple[Call, Skill] | None:

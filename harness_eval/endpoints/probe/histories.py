@@ -25,20 +25,27 @@ def history_reasoning(told: Request, kept: Answer, dropped: Answer) -> Check:
     if isinstance(kept, HarnessFailure) and isinstance(dropped, Reply):
         label = kept.label or "harness.reasoning_policy_mismatch"
         return Check(name, "no", f"a history with its reasoning is refused: {kept}", label)
-    for answer in (kept, dropped):
-        if isinstance(answer, HarnessEvalError):
-            return unknown(name, answer)
-    assert isinstance(kept, Reply), "errors are dealt with"
-    assert isinstance(dropped, Reply), "errors are dealt with"
-    if not (kept.usage.prompt and dropped.usage.prompt):
-        return Check(name, "unknown", "the server does not count prompt tokens")
-    more = kept.usage.prompt - dropped.usage.prompt
+    more = _longer(name, kept, dropped)
+    if isinstance(more, Check):
+        return more
     expected = estimate_tokens(questions.reasoning_text(told))
     counted = f"about {expected} tokens of reasoning make the prompt {max(more, 0)} tokens longer"
     if more < _NOTHING * expected:
         return Check(name, "no", f"it does not reach the prompt: {counted}", "serving.history_reasoning_ignored")
     partly = "only a part of it reaches the prompt" if more < _PARTLY * expected else "it reaches the prompt"
     return Check(name, "yes", f"{partly}: {counted}")
+
+
+def _longer(name: str, one: Answer, other: Answer) -> int | Check:
+    """By how many tokens the prompt of one answer is longer than the other's; what keeps it unknown, where it is."""
+    for answer in (one, other):
+        if isinstance(answer, HarnessEvalError):
+            return unknown(name, answer)
+    assert isinstance(one, Reply), "errors are dealt with"
+    assert isinstance(other, Reply), "errors are dealt with"
+    if not (one.usage.prompt and other.usage.prompt):
+        return Check(name, "unknown", "the server does not count prompt tokens")
+    return one.usage.prompt - other.usage.prompt
 
 
 def unknown_tools(told: Request, kept: Answer, foreign: Answer, ordered: Answer | None) -> Check:
@@ -62,14 +69,10 @@ def _there(told: Request, kept: Answer, foreign: Answer) -> Check:
     if isinstance(kept, Reply) and isinstance(foreign, HarnessFailure):
         seen = f"a history that calls a tool which is not offered is refused: {foreign}"
         return Check(_UNKNOWN_TOOLS, "no", seen, foreign.label or "harness.history_poisoned")
-    for answer in (kept, foreign):
-        if isinstance(answer, HarnessEvalError):
-            return unknown(_UNKNOWN_TOOLS, answer)
-    assert isinstance(kept, Reply), "errors are dealt with"
-    assert isinstance(foreign, Reply), "errors are dealt with"
-    if not (kept.usage.prompt and foreign.usage.prompt):
-        return Check(_UNKNOWN_TOOLS, "unknown", "the server does not count prompt tokens")
-    less, expected = kept.usage.prompt - foreign.usage.prompt, estimate_tokens(questions.newest_call_text(told))
+    less = _longer(_UNKNOWN_TOOLS, kept, foreign)
+    if isinstance(less, Check):
+        return less
+    expected = estimate_tokens(questions.newest_call_text(told))
     if less > expected / 2:
         seen = f"a call of a tool that is not offered is missing in the prompt, which is {less} tokens shorter"
         return Check(_UNKNOWN_TOOLS, "no", seen, _FILTERED)

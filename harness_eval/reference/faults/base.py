@@ -18,7 +18,7 @@ from typing import ClassVar, TypeAlias, TypeVar
 import orjson
 
 from harness_eval.diagnosis.labels import LABELS, Blame
-from harness_eval.errors import ConfigError, nearest
+from harness_eval.reference.planted import planted
 from harness_eval.reference.wire import Spoken
 from harness_eval.types import Json, Message
 
@@ -200,9 +200,4 @@ def make_faults(strengths: Mapping[str, float]) -> tuple[Fault, ...]:
     Raises:
         ConfigError: an unknown name (with the nearest known), or a strength outside of 0..1.
     """
-    for name, strength in strengths.items():
-        if name not in FAULTS:
-            raise ConfigError(f"no fault {name!r}; {nearest(name, FAULTS)}")
-        if not 0 <= strength <= 1:
-            raise ConfigError(f"fault {name}: strength {strength:g} is outside of 0..1")
-    return tuple(FAULTS[name](strength) for name, strength in strengths.items())
+    return planted("fault", FAULTS, strengths)
