@@ -12,6 +12,7 @@ from harness_eval import store
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.errors import ConfigError
 from harness_eval.estimate import estimate
+from harness_eval.report.wording import count
 from harness_eval.study import Study
 from harness_eval.types import Usage
 
@@ -40,7 +41,7 @@ def price_of(study: Study, folder: Path) -> str | None:
     else:
         price = f"about ${expected.cached_price * share:,.2f} (all prompts cached) to ${expected.price * share:,.2f}"
     tokens = f"about {expected.tokens * share / 1e6:,.1f} million tokens"
-    return f"{owed} trial{'' if owed == 1 else 's'} at {', '.join(paid)}: {tokens}, {price}, {expected.basis}"
+    return f"{count(owed, 'trial')} at {', '.join(paid)}: {tokens}, {price}, {expected.basis}"
 
 
 def check(study: Study, stated: str | None, agreed: bool) -> None:

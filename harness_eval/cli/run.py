@@ -16,6 +16,7 @@ from harness_eval.cli import options, paying
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.cli.progress import Progress
 from harness_eval.probing import by_reason
+from harness_eval.report.wording import count
 from harness_eval.study import INTERRUPTED, Ended, Study
 
 app = typer.Typer(add_completion=False)
@@ -87,7 +88,7 @@ def _tell(resolved: Study, ended: Ended, as_json: bool) -> int:
 
 
 def _run(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> Ended:
-    say(f"{len(resolved.keys)} trials: {_count(resolved)}; sandbox: {resolved.provider.name}")
+    say(f"{count(len(resolved.keys), 'trial')}: {_count(resolved)}; sandbox: {resolved.provider.name}")
     for endpoint in resolved.config.endpoints:
         say(f"endpoint {endpoint.name}: {endpoint.model}, profile {endpoint.profile}")
     for note in resolved.notes:
@@ -102,9 +103,7 @@ def _run(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> 
 
 def _count(resolved: Study) -> str:
     parts = ((resolved.tasks, "task"), (resolved.harnesses, "harness"), (resolved.endpoints, "endpoint"))
-    return " x ".join(
-        f"{len(each)} {name}{'' if len(each) == 1 else 'es' if name == 'harness' else 's'}" for each, name in parts
-    )
+    return " x ".join(count(len(each), name) for each, name in parts)
 
 
 def _summary(ended: Ended, data: object) -> dict[str, object]:
