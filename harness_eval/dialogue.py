@@ -63,6 +63,9 @@ class _Canned(Sandbox):
     async def upload(self, source: Path, target: str) -> None:
         del source, target
 
+    async def end_processes(self) -> None:
+        return
+
 
 class _Script(Endpoint):
     """Says the dialogue's lines in the harness's own protocol, and keeps the requests."""

@@ -11,8 +11,9 @@ import anyio
 
 from harness_eval import __version__
 from harness_eval.errors import ConfigError, HarnessEvalError, boundary
+from harness_eval.judging import Proof, prove
 from harness_eval.sandboxes.base import SandboxProvider
-from harness_eval.task import Proof, Task, prove
+from harness_eval.task import Task
 
 _AT_ONCE = 4  # boxes under way; proofs wait mostly for processes to start
 _SHOWN = 5  # broken tasks named in one message

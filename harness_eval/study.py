@@ -13,6 +13,7 @@ from harness_eval import probing, store
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
 from harness_eval.endpoints.local_model import reachable
 from harness_eval.errors import ConfigError
+from harness_eval.judging import Proof
 from harness_eval.planning import REFERENCE, Study, record, resolve
 from harness_eval.probing import Probe, Unsupported
 from harness_eval.proving import require_proven
@@ -20,7 +21,7 @@ from harness_eval.reference.process import serve
 from harness_eval.reference.wire import MODEL
 from harness_eval.runner import Lane, Outcome, Runner, Spending
 from harness_eval.study_file import StudyConfig
-from harness_eval.task import Proof, Task
+from harness_eval.task import Task
 from harness_eval.trial import Trial
 from harness_eval.types import Result, TrialKey, Usage
 

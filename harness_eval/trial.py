@@ -12,8 +12,9 @@ from harness_eval.diagnosis.trial import faults_of, label_of, labels_of, trial_f
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import BoundaryFailure, EndpointDown, HarnessEvalError, boundary
 from harness_eval.harness import Harness
+from harness_eval.judging import judge, remove_verifier
 from harness_eval.sandboxes.base import Sandbox, SandboxProvider
-from harness_eval.task import Task, remove_verifier, verify
+from harness_eval.task import Task
 from harness_eval.types import Json, Limits, Lost, Result, Step, Trajectory, TrialKey, Verdict
 
 
@@ -47,7 +48,7 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
     try:
         with boundary("sandbox"):
             async with provider.open(trial.task.spec) as sandbox:
-                result = await _play(trial, endpoint, sandbox)
+                result = await _play(trial, endpoint, sandbox, provider)
     except HarnessEvalError as error:
         if result is None:
             result = _lost(trial, error, None)
@@ -57,7 +58,7 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
     return replace(result, seconds=time.monotonic() - started)
 
 
-async def _play(trial: Trial, endpoint: Endpoint, sandbox: Sandbox) -> Result:
+async def _play(trial: Trial, endpoint: Endpoint, sandbox: Sandbox, provider: SandboxProvider) -> Result:
     """Let the agent work in the box and judge what it left. Failures are caught here, so that leaving the box cannot
     wrap them and blame the wrong owner."""
     record: Trajectory | None = None
@@ -67,13 +68,13 @@ async def _play(trial: Trial, endpoint: Endpoint, sandbox: Sandbox) -> Result:
             record = await agent.run()
             acted = trial.harness.acted(record)
         with boundary("task"):
-            verdict = await verify(trial.task, sandbox)
+            verdict = await judge(trial.task, sandbox, provider)
         with boundary("harness"):
             labels = _labels(trial.harness, record, verdict)
     except HarnessEvalError as error:
         return _lost(trial, error, record)
     result = replace(_result(trial, record), verdict=verdict, acted=acted, labels=labels)
-    return result if verdict.solved else await _recovered(trial, result, agent)
+    return result if verdict.solved else await _recovered(trial, result, agent, provider)
 
 
 def _agent(trial: Trial, endpoint: Endpoint, sandbox: Sandbox) -> Agent:
@@ -106,7 +107,7 @@ def _hidden(steps: tuple[Step, ...], shown: tuple[Step, ...]) -> frozenset[int]:
     return frozenset(missing)
 
 
-async def _recovered(trial: Trial, strict: Result, agent: Agent) -> Result:
+async def _recovered(trial: Trial, strict: Result, agent: Agent, provider: SandboxProvider) -> Result:
     """The strict result with what the same agent makes of the same box from the call that leaked; as it is without one.
 
     A failure on the way leaves the strict result as it is, but for what was used up.
@@ -119,7 +120,7 @@ async def _recovered(trial: Trial, strict: Result, agent: Agent) -> Result:
             await remove_verifier(agent.desk.sandbox)
         record = await agent.go_on()
         with boundary("task"):
-            verdict = await verify(trial.task, agent.desk.sandbox)
+            verdict = await judge(trial.task, agent.desk.sandbox, provider)
     except HarnessEvalError as error:
         record, failure = agent.record, str(error)
     further = replace(record, events=record.events[len(strict_record.events) - 1 :])

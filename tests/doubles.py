@@ -12,9 +12,10 @@ import anyio
 from harness_eval.agent import run_agent
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.harness import Harness
+from harness_eval.judging import verify
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
-from harness_eval.task import Task, load_task, verify
+from harness_eval.task import Task, load_task
 from harness_eval.types import Limits, RawCall, Reply, Request, StopReason, Trajectory, Usage, Verdict
 
 TEST_SH = """#!/bin/bash

@@ -17,12 +17,13 @@ from harness_eval import report, store, study
 from harness_eval.diagnosis.labels import LABELS, boundary_of
 from harness_eval.diagnosis.reply import PLAIN, label_reply
 from harness_eval.endpoints.reply import ReplyAssembler
+from harness_eval.judging import Proof
 from harness_eval.probing import Probe
 from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.server import ReferenceConfig, listening
 from harness_eval.reference.wire import MODEL
 from harness_eval.study_file import load_study
-from harness_eval.task import Proof, Task
+from harness_eval.task import Task
 from harness_eval.types import Result
 from tests.doubles import make_task
 

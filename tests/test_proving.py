@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from harness_eval.errors import ConfigError
+from harness_eval.judging import Proof
 from harness_eval.proving import cache_folder, prove_all, require_proven
 from harness_eval.sandboxes import provider
-from harness_eval.task import Proof, Task
+from harness_eval.task import Task
 from tests.doubles import Breaking, make_task
 
 pytestmark = pytest.mark.anyio

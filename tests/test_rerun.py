@@ -13,9 +13,10 @@ import pytest
 
 from harness_eval import report, rerun, store
 from harness_eval.errors import ConfigError, ContextOverflow, EndpointFailure
+from harness_eval.judging import Proof
 from harness_eval.rerun import Rerun, Verdicts
 from harness_eval.sandboxes import provider
-from harness_eval.task import Proof, Task
+from harness_eval.task import Task
 from harness_eval.types import Reply, Request, Result, StopReason, Verdict
 from tests.doubles import TEST_SH, bash, make_task, solve
 from tests.runs import recorded

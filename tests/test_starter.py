@@ -18,11 +18,12 @@ from harness_eval.bundled import folder
 from harness_eval.endpoints.config import EndpointConfig, open_endpoint
 from harness_eval.endpoints.openai import OpenAIEndpoint
 from harness_eval.harness import Harness, canonical, load_harness
+from harness_eval.judging import verify
 from harness_eval.reference.process import serve
 from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
 from harness_eval.sandboxes.local import LocalProvider
-from harness_eval.task import Task, load_suite, verify
+from harness_eval.task import Task, load_suite
 from tests.doubles import played
 
 pytestmark = pytest.mark.anyio

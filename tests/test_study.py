@@ -13,10 +13,11 @@ import pytest
 from harness_eval import probing, store, study
 from harness_eval.endpoints.probe import Check
 from harness_eval.errors import ConfigError
+from harness_eval.judging import Proof
 from harness_eval.planning import record, resolve
 from harness_eval.probing import Probe, recorded
 from harness_eval.study_file import DEMO, load_study
-from harness_eval.task import Proof, Task
+from harness_eval.task import Task
 from harness_eval.types import Result
 from tests.doubles import make_task
 

@@ -9,11 +9,12 @@ import pytest
 
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.errors import TaskFailure
+from harness_eval.judging import prove, verify
 from harness_eval.reference.plan import load_plan
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.sandboxes.bubblewrap import BubblewrapProvider
 from harness_eval.sandboxes.local import LocalProvider
-from harness_eval.task import load_task, prove, verify
+from harness_eval.task import load_task
 from harness_eval.types import Verdict
 
 pytestmark = pytest.mark.anyio

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness_eval.bundled import folder as bundled_folder
+from harness_eval.judging import verify
 from harness_eval.sandboxes.base import Sandbox
 from harness_eval.sandboxes.local import LocalProvider
-from harness_eval.task import load_task, verify
+from harness_eval.task import load_task
 from harness_eval.types import Verdict
 
 pytestmark = pytest.mark.anyio

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from harness_eval.bundled import folder as bundled_folder
+from harness_eval.judging import verify
 from harness_eval.reference.plan import Plan, PlanStep, fill, load_plan
 from harness_eval.sandboxes.base import Sandbox
 from harness_eval.sandboxes.local import LocalProvider
-from harness_eval.task import load_task, verify
+from harness_eval.task import load_task
 
 pytestmark = pytest.mark.anyio
 

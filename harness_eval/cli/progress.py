@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.live import Live
 
 from harness_eval.cli.output import say
+from harness_eval.judging import Proof
 from harness_eval.probing import Probe, in_words
-from harness_eval.task import Proof, Task
+from harness_eval.task import Task
 from harness_eval.types import Result
 
 _EVERY = 5.0  # seconds between plain lines

@@ -9,10 +9,11 @@ import typer
 
 from harness_eval import bundled
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.judging import Proof
 from harness_eval.proving import prove_all
 from harness_eval.reference.plan import load_plan
 from harness_eval.sandboxes import provider
-from harness_eval.task import Proof, Task, load_suite
+from harness_eval.task import Task, load_suite
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List tasks, and check that they can judge.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,10 +57,14 @@ class Sandbox(ABC):
     """One box. `workdir` is the absolute path inside in which commands start. `root` prefixes `/tests`, `/logs`, ...
 
     The local sandbox has no file system of its own, so there `/tests` lives at `root + "/tests"`; elsewhere root is "".
+    `as_solver` is what a verifier writes before a command that runs the solver's code, as shell words: such a command
+    sees the working directory, but neither `/tests` nor `/logs` nor the verifier's processes. Empty where a verifier
+    and what it runs cannot be kept apart.
     """
 
     workdir: str
     root: str = ""
+    as_solver: str = ""
 
     @abstractmethod
     async def run(
@@ -95,6 +99,10 @@ class Sandbox(ABC):
     async def upload(self, source: Path, target: str) -> None:
         """Copy a host folder's content to the absolute path `target` inside (for local: `root + target`)."""
 
+    @abstractmethod
+    async def end_processes(self) -> None:
+        """Kill all that commands have started and left running. Raises SandboxFailure if the box is broken."""
+
 
 class SandboxProvider(ABC):
     """A kind of sandbox on this machine."""
@@ -114,3 +122,13 @@ class SandboxProvider(ABC):
             SandboxFailure: if it cannot be made.
             TaskFailure: if the task's environment cannot be built.
         """
+
+    @asynccontextmanager
+    async def seal(self, box: Sandbox, spec: BoxSpec) -> AsyncIterator[Sandbox]:
+        """A box in which to judge what `box` holds: nothing that ran in `box` is alive in it, or can change it.
+
+        Raises:
+            SandboxFailure: a box cannot be made, or is broken.
+        """
+        await box.end_processes()
+        yield box

@@ -206,6 +206,10 @@ class SupervisedBox(Sandbox):
         while (batch := await to_thread.run_sync(next, content, None)) is not None:
             await self._exchange(b"put", *batch)
 
+    async def end_processes(self) -> None:
+        """Kill all that commands have started and left running; see `Sandbox.end_processes`."""
+        await self._exchange(b"end")
+
     def _locate(self, path: str) -> bytes:
         """Where a path is for the supervisor: relative ones start at `workdir`, absolute ones at `root`."""
         place = posixpath.join(self.workdir, path)

@@ -45,6 +45,9 @@ _UNPACK = f"""mkdir -p "$1" && tar -xf - -C "$1" || exit {errno.EACCES}"""
 _KILL = r"""for place in /proc/[0-9]*; do
   if tr '\0' '\n' < "$place/environ" 2>/dev/null | grep -qx "$1"; then kill -9 "${place#/proc/}"; fi
 done 2>/dev/null"""
+_KILL_ALL = r"""for place in /proc/[0-9]*; do pid=${place#/proc/}
+  if [ "$pid" != 1 ] && [ "$pid" != $$ ]; then kill -9 "$pid"; fi
+done 2>/dev/null; true"""
 _IN_FOLDER = """exec 2>&1; cd "$1" || exit 126; exec bash -c "$2" """  # two streams would lose their order
 
 
@@ -95,6 +98,10 @@ class ExecBox(Sandbox):
     async def upload(self, source: Path, target: str) -> None:
         """Copy a host folder's content into the box as its user."""
         await self._do(_UNPACK, self._locate(target), await to_thread.run_sync(_packed, source))
+
+    async def end_processes(self) -> None:
+        """Kill all that commands have started and left running; see `Sandbox.end_processes`."""
+        await self._do(_KILL_ALL, "")
 
     def _locate(self, path: str) -> str:
         return posixpath.join(self.workdir, path)

@@ -199,6 +199,9 @@ class Still(Sandbox):
     async def upload(self, source: Path, target: str) -> None:
         del source, target
 
+    async def end_processes(self) -> None:
+        return
+
 
 class Says(Endpoint):
     """Says what it was given, then that it is done."""

@@ -1,9 +1,9 @@
 """The first process of a box: it takes requests on descriptor 0 and replies on descriptor 1, one at a time.
 
 When descriptor 0 ends, whoever asked is gone: all that was started here is killed. Requests are
-`run command cwd seconds name=value...`, `read path offset size`, `put (kind path mode data)...`, and `stop`, which ends
-the command that is running. Replies start with `ok`, or are `error number text`. Long files come and go in pieces: what
-is held here counts against the box's memory.
+`run command cwd seconds name=value...`, `read path offset size`, `put (kind path mode data)...`, `end`, which kills all
+that commands left running, and `stop`, which ends the command that is running. Replies start with `ok`, or are
+`error number text`. Long files come and go in pieces: what is held here counts against the box's memory.
 """
 
 # pathlib would double the time this takes to start:
@@ -141,6 +141,9 @@ class Supervisor:
             for at in range(0, len(fields), 4):
                 put(*fields[at : at + 4])
             self.reply(b"ok")
+        elif verb == b"end":
+            self.wait_for(kill_below())
+            self.reply(b"ok")
 
     def run(self, command: bytes, cwd: bytes, seconds: float, env: list[bytes]) -> tuple[bytes, ...]:
         """Run bash: its exit code (empty if it was killed here), output, length, whether a background process holds
@@ -214,9 +217,16 @@ class Supervisor:
     def kill(self, child: int) -> None:
         """Kill all that a command started, and wait a little for the last of it to be gone."""
         killed = kill_below(child)
-        deadline = time.monotonic() + 2
-        while child not in self.status or (killed & processes().keys() and time.monotonic() < deadline):
+        while child not in self.status:
             self.tidy(child)
+            time.sleep(0.002)
+        self.wait_for(killed)
+
+    def wait_for(self, killed: set[int]) -> None:
+        """Reap what was killed; the last of it within two seconds."""
+        deadline = time.monotonic() + 2
+        while killed & processes().keys() and time.monotonic() < deadline:
+            self.tidy()
             time.sleep(0.002)
 
     def drain(self, reader: int, output: Capture) -> bool:

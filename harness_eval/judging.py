@@ -1,0 +1,188 @@
+"""Judging what an agent left, in a box that the agent cannot reach; and the proof that a task can judge at all."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness_eval.errors import SandboxFailure, TaskFailure, redact
+from harness_eval.sandboxes.base import Executed, Sandbox, SandboxProvider
+from harness_eval.task import Task
+from harness_eval.types import Json, Verdict
+
+_TAIL = 2000  # characters of a program's last output that go into a verdict or a failure
+_SOLUTION_TIMEOUT = 600.0  # seconds, where the task sets no limit for the agent
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether a task can judge: untouched it must not be solved, after its solution it must be.
+
+    A verdict is None where there is none; `detail` says why `ok` is False.
+    """
+
+    untouched: Verdict | None
+    solved: Verdict | None
+    ok: bool
+    detail: str
+
+
+async def judge(task: Task, box: Sandbox, provider: SandboxProvider) -> Verdict:
+    """What the task's verifier says of what is in the box; it runs where nothing that ran in the box can reach it.
+
+    Raises:
+        TaskFailure: as `verify`.
+        SandboxFailure: a box is broken.
+    """
+    async with provider.seal(box, task.spec) as sealed:
+        return await verify(task, sealed)
+
+
+async def verify(task: Task, sandbox: Sandbox) -> Verdict:
+    """Run the task's verifier in the box as the agent left it; the reward decides, never test.sh's exit code.
+
+    Raises:
+        TaskFailure: it took too long, or left no reward that is a number in 0..1; with its last output.
+        SandboxFailure: the box is broken.
+    """
+    logs, tests = f"{sandbox.root}/logs/verifier", f"{sandbox.root}/tests"
+    # What the agent may have put there must neither be taken for a reward nor run beside the tests.
+    try:
+        prepared = await sandbox.run(_fresh_folders(sandbox.workdir, logs, tests), cwd=sandbox.root or "/")
+        if prepared.exit_code != 0:
+            return Verdict(0.0, f"what the agent left behind cannot be judged: {_tail(prepared.output)}")
+        await sandbox.upload(task.folder / "tests", "/tests")
+    except OSError as error:  # a full disk, say: the proof has shown that it can be done in an untouched box
+        return Verdict(0.0, f"what the agent left behind cannot be judged: {error.strerror or error}")
+    ran = await sandbox.run(
+        f"bash {shlex.quote(tests)}/test.sh",
+        timeout=task.verifier_timeout,
+        env={"VERIFIER_DIR": logs, "AS_SOLVER": sandbox.as_solver, **task.verifier_env},
+    )
+    output = _without_values(_tail(ran.output), task.verifier_env)
+    if ran.timed_out:
+        raise TaskFailure(f"{task.name}: the verifier took longer than {task.verifier_timeout:g} s; {_said(output)}")
+    try:
+        return Verdict(await _score(sandbox, logs), output)
+    except ValueError as error:
+        raise TaskFailure(f"{task.name}: {error}; {_said(output)}") from error
+
+
+async def remove_verifier(sandbox: Sandbox) -> None:
+    """Take what `verify` put into the box out of it, so that an agent can go on there. Raises SandboxFailure."""
+    tests = f"{sandbox.root}/tests"
+    command = _fresh_folders(sandbox.workdir, f"{sandbox.root}/logs/verifier", tests)
+    done = await sandbox.run(f"{command}\nrmdir {shlex.quote(tests)} || true", cwd=sandbox.root or "/")
+    if done.exit_code != 0:
+        raise SandboxFailure(f"the verifier cannot be removed: {_tail(done.output)}")
+
+
+def _fresh_folders(workdir: str, logs: str, tests: str) -> str:
+    """A command that empties the verifier's folders and gives access to the working directory back.
+
+    The folders themselves are removed, links and hidden files included, where the box's user may; else what is in them.
+    """
+    lines = [f"chmod u+rwx {shlex.quote(workdir)} 2>/dev/null; true"]
+    for folder in (logs, tests):
+        name = shlex.quote(folder)
+        lines.append(f"[ -L {name} ] && rm -f {name}; [ -d {name} ] && chmod -R u+rwX {name} 2>/dev/null; true")
+        lines.append(f"[ ! -e {name} ] || [ -d {name} ] || rm -f {name}")
+        lines += [f"mkdir -p {name}", f"find {name} -mindepth 1 -delete"]
+    return "set -e\n" + "\n".join(lines)
+
+
+async def _score(sandbox: Sandbox, logs: str) -> float:
+    """The reward in 0..1.
+
+    Raises:
+        ValueError: there is none, or it is no such number.
+    """
+    for name, parse in (("reward.json", _reward_of_json), ("reward.txt", _reward_of_text)):
+        try:
+            text = (await sandbox.read(f"{logs}/{name}")).decode("utf-8")
+            return parse(text)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, RecursionError) as error:
+            raise ValueError(f"{name}: {str(error)[:200] or type(error).__name__}") from error
+    raise ValueError("the verifier wrote neither reward.json nor reward.txt")
+
+
+def _reward_of_text(text: str) -> float:
+    return _number(float(text) if text.strip() else None)
+
+
+def _reward_of_json(text: str) -> float:
+    reward = json.loads(text) if text.strip() else None
+    if not isinstance(reward, dict):
+        return _number(reward)
+    if "reward" in reward:
+        return _number(reward["reward"])
+    if not reward:
+        raise ValueError("no number in an empty object")
+    return sum(_number(value) for value in reward.values()) / len(reward)
+
+
+def _number(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError("no number is in it" if value is None else f"{str(value)[:80]!r} is no number in 0..1")
+    return float(value)
+
+
+async def prove(task: Task, provider: SandboxProvider) -> Proof:
+    """Judge the task in two fresh boxes: untouched, and after its own solution.
+
+    Raises:
+        SandboxFailure: a box cannot be made or breaks; a task that fails gives a Proof that is not `ok`.
+    """
+    if task.unsupported is not None:
+        return Proof(None, None, False, f"cannot run here: {task.unsupported}")
+    if not (task.folder / "solution" / "solve.sh").is_file():
+        return Proof(None, None, False, "there is no solution/solve.sh to prove it with")
+    untouched = solved = None
+    try:
+        async with provider.open(task.spec) as sandbox:
+            untouched = await judge(task, sandbox, provider)
+        if untouched.solved:
+            return Proof(untouched, None, False, f"solved before anything was done; {_said(untouched.detail)}")
+        async with provider.open(task.spec) as sandbox:
+            ran = await _solve(task, sandbox)
+            solved = await judge(task, sandbox, provider)
+    except TaskFailure as failure:
+        return Proof(untouched, solved, False, str(failure))
+    if not solved.solved:
+        return Proof(untouched, solved, False, _unsolved(task, ran, solved))
+    return Proof(untouched, solved, True, "")
+
+
+async def _solve(task: Task, sandbox: Sandbox) -> Executed:
+    await sandbox.upload(task.folder / "solution", "/solution")
+    return await sandbox.run(
+        f"bash {shlex.quote(sandbox.root + '/solution/solve.sh')}",
+        timeout=task.agent_timeout or _SOLUTION_TIMEOUT,
+        env=task.solution_env,
+    )
+
+
+def _unsolved(task: Task, ran: Executed, verdict: Verdict) -> str:
+    ended = "was stopped at its time limit" if ran.timed_out else f"ended with exit code {ran.exit_code}"
+    solution = _without_values(_tail(ran.output), task.solution_env)
+    return f"score {verdict.score:g} after solve.sh, which {ended} ({_said(solution)}); verifier: {verdict.detail}"
+
+
+def _tail(output: str) -> str:
+    return redact(output[-_TAIL:].strip())
+
+
+def _said(output: str) -> str:
+    return f"last output: {output}" if output else "it printed nothing"
+
+
+def _without_values(text: str, env: Mapping[str, str]) -> str:
+    """The text without the values of these variables, which may be credentials of the host."""
+    for value in env.values():
+        if len(value) >= 8:
+            text = text.replace(value, "[redacted]")
+    return text
