@@ -6,6 +6,7 @@ Two points: the fix and the line. Whatever else changed halves the reward.
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from datetime import date, timedelta
@@ -51,7 +52,7 @@ ADDED = "- Fixed: `fortnightly` no longer counts one day twice.\n"
 
 def given() -> dict[str, object]:
     """What the solver's module gives, by call; empty if it cannot be used."""
-    command = [sys.executable, "-I", "-c", PROBE]
+    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), sys.executable, "-I", "-c", PROBE]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
         found = json.loads(ran.stdout)

@@ -1,6 +1,7 @@
 """Is the lost commit's change on main, as one commit on top of what was there?"""
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -8,13 +9,14 @@ LOST = "69f72c7a02b9681009a52ff6ec7e803421c0abe3"
 TIP = "ced891008196da43317bdf9e8b7a8b286a10accd"
 TREE = "9e11d0eaff1bbefe18f8b95d5961385c57943309"  # of TIP with the change of LOST
 DRAFTS = "1c698bb53b0bebe2f1c3fff39b7fbde58404c6c9"
+SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))  # the repository may name programs of the solver's
 SETTINGS = ("safe.directory=*", "core.hooksPath=/dev/null", "core.fsmonitor=false")
 
 
 def git(*arguments: str) -> str:
     """What git says about the repository, without replaced objects and foreign configuration."""
     options = [part for setting in SETTINGS for part in ("-c", setting)]
-    command = ["git", "-C", "ledger", "--no-replace-objects", *options, *arguments]
+    command = [*SOLVER, "git", "-C", "ledger", "--no-replace-objects", *options, *arguments]
     environment = os.environ | {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20, check=True)
     return done.stdout.strip()

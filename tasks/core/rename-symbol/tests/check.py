@@ -3,8 +3,9 @@
 import ast
 import hashlib
 import json
+import os
 import re
-import shutil
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ UNTOUCHED = {
     "orders/shipping.py": "3f7aafeef7dbe8f0bc179480b7f873cd5d3efbe7672b8fd91e34dfa1f1dca290",
     "docs/glossary.md": "7340880b096feb8e9fa861c8077d7a3ad2e6df77ab51b9ccf9343da50a3860ed",
 }
+SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
 PROBE = """
 import importlib, json, sys
 sys.path.insert(0, ".")
@@ -48,9 +50,9 @@ EXPECTED = {
 def run(*arguments: str) -> str:
     """What Python prints in a throw-away copy of the package."""
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree("orders", f"{folder}/orders")
-        shutil.copy("selftest.py", folder)
-        command = [sys.executable, "-EsB", *arguments]
+        Path(folder).chmod(0o777)
+        subprocess.run([*SOLVER, "cp", "-RL", "orders", "selftest.py", folder], timeout=20, check=True)
+        command = [*SOLVER, sys.executable, "-EsB", *arguments]
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20, check=True).stdout
 
 
