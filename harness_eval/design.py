@@ -16,8 +16,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness_eval.axes import Level
+from harness_eval.draws import draw, shuffled
 from harness_eval.errors import ConfigError
-from harness_eval.family import Family, draw, shuffled
+from harness_eval.family import Family
 from harness_eval.harness import Harness, canonical, make_harness
 
 Kind = Literal["canonical", "one-at-a-time", "random", "covering", "orthogonal", "smoke", "standard", "family"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -15,19 +14,6 @@ from harness_eval.combinations import RULES, Rule, named
 from harness_eval.config import parse, read_yaml
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.harness import CANONICAL, canonical
-
-Item = TypeVar("Item")
-
-
-def draw(*parts: object) -> float:
-    """A number in 0..1 that depends on the parts alone, so that the same seed gives the same matrix for ever."""
-    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
-
-
-def shuffled(items: Iterable[Item], *parts: object) -> list[Item]:
-    """The items in an order that depends on the parts alone."""
-    return [item for _, item in sorted(enumerate(items), key=lambda pair: draw(*parts, pair[0]))]
 
 
 class Family(BaseModel):

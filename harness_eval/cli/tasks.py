@@ -9,6 +9,7 @@ import typer
 
 from harness_eval import bundled
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.cli.tasks_new import new
 from harness_eval.judging import Proof
 from harness_eval.proving import prove_all
 from harness_eval.reference.plan import load_plan
@@ -18,6 +19,8 @@ from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List tasks, and check that they can judge.")
 _Suite = Annotated[str, typer.Argument(metavar="[SUITE|FOLDER]", help="A bundled suite or task, or a folder.")]
+
+app.command()(new)
 
 
 @app.command("list")

@@ -1,0 +1,42 @@
+"""`harness-eval tasks new`: ordinary task folders, made from templates by a seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.templates import Instance, load_template, template_names, write_instances
+
+_Templates = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[TEMPLATE]...", help="Bundled templates, or paths of others; default: all bundled ones."),
+]
+_Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same instances.")]
+_Count = Annotated[int, typer.Option(min=1, max=1000, help="How many of each; a larger number later adds more.")]
+
+
+def new(
+    out: Annotated[Path, typer.Option(file_okay=False, help="The folder that gets them; it may exist.")],
+    templates: _Templates = None,
+    seed: _Seed = 1,
+    instances: _Count = 1,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make new tasks from templates by a seed. What stands in the folder is kept; nothing is overwritten.
+
+    A template is a Python file, and it runs on this machine without a sandbox: name only those that you trust.
+    """
+    loaded = [load_template(name) for name in templates or template_names()]
+    made = [each for template in loaded for each in write_instances(template, seed, instances, out)]
+    if as_json:
+        print_json({"tasks": [_summary(each) for each in made], "out": str(out)})
+    else:
+        print_table(("template", "task", "kept"), ((i.template, i.folder, "yes" if i.kept else "") for i in made))
+    say(f"next: harness-eval tasks check {out}; harness-eval run --suite {out}")
+
+
+def _summary(instance: Instance) -> dict[str, object]:
+    return {"template": instance.template, "folder": str(instance.folder), "kept": instance.kept}
