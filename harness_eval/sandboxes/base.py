@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,29 @@ class BoxLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Healthcheck:
+    """A command that must succeed in a box before work starts there; all times are in seconds.
+
+    It is tried every `interval`, and fails after `retries` failures in a row. Those of the first `start_period`, in
+    which it is tried every `start_interval`, do not count.
+    """
+
+    command: str
+    interval: float = 5.0
+    timeout: float = 30.0
+    retries: int = 3
+    start_period: float = 0.0
+    start_interval: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
 class BoxSpec:
     """What to make a box from.
 
     `environment` is a task's folder of that name: `files/` is copied into the working directory, then `setup.sh` (if
-    there) runs in it as the box's user; Docker builds the `Dockerfile` instead where there is one. `image` names a
-    prebuilt image.
+    there) runs in it as the box's user; Docker builds the `Dockerfile` instead where that asks for more. `image` names
+    a prebuilt image. `workdir_of_image` says that the task names no working directory itself: in an image of its own it
+    works where the image says. `user` and `verifier_user` count in such an image alone; None is the image's own user.
     """
 
     name: str
@@ -36,6 +54,10 @@ class BoxSpec:
     env: Mapping[str, str] = field(default_factory=dict)
     limits: BoxLimits = BoxLimits()
     build_timeout: float = 600.0
+    workdir_of_image: bool = False
+    user: str | None = None
+    verifier_user: str | None = None
+    healthcheck: Healthcheck | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +127,19 @@ class Sandbox(ABC):
 
 
 class SandboxProvider(ABC):
-    """A kind of sandbox on this machine."""
+    """A kind of sandbox on this machine.
+
+    As an asynchronous context it may keep boxes ready for the next `open`; when the context ends none is left.
+    """
 
     name: str
     promises: str  # one sentence: what this kind protects from
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
 
     @abstractmethod
     def unavailable(self) -> str | None:
