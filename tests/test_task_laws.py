@@ -1,0 +1,123 @@
+"""Laws over every task of the core suite: what it says of itself, and that neither luck nor rubbish solves it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness_eval.bundled import folder as bundled_folder
+from harness_eval.judging import judge
+from harness_eval.sandboxes.base import Sandbox
+from harness_eval.sandboxes.local import LocalProvider
+from harness_eval.task import Task, load_suite
+
+TASKS = {task.name: task for task in load_suite("core")}
+EACH = pytest.mark.parametrize("name", sorted(TASKS))
+STRESSES = {
+    *("long-output", "long-horizon", "sub-goals", "exact-edit", "search", "misleading-error"),
+    *("shell-state", "knowing-when-to-stop", "recovery", "constraint"),
+}
+LARGEST = 60_000  # bytes of a task's folder: what is larger is made in the box
+MOST = 3  # files of a task that are spoiled, one after another
+RUBBISH = {
+    "back as it was": "",
+    "bytes that are no text": r"printf '\377\000\376{{' > {path}",
+    "a folder in its place": "mkdir {path}",
+    "far too deep": """python3 -c 'print("[" * 100_000)' > {path}""",
+}
+FORGED = "printf 'import os\\nos._exit(0)\\n' > {path}"
+FILES = "find . -type f -not -path '*/.git/*' -not -path '*/__pycache__/*' -print0 | xargs -0 -r sha256sum"
+
+
+@EACH
+def test_a_task_says_what_it_stresses_and_how_hard_it_is_in_the_suites_words(name: str) -> None:
+    task = TASKS[name]
+    assert task.stresses
+    assert set(task.stresses) <= STRESSES
+    assert task.difficulty in {"easy", "medium", "hard"}
+
+
+@EACH
+def test_a_tasks_folder_is_small(name: str) -> None:
+    files = [path for path in TASKS[name].folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert sum(path.stat().st_size for path in files) <= LARGEST
+
+
+def test_the_suite_has_every_stress_and_difficulty_often_enough_to_compare() -> None:
+    assert len(TASKS) >= 60
+    stresses = Counter(stress for task in TASKS.values() for stress in task.stresses)
+    assert min(stresses[stress] for stress in STRESSES) >= 5, stresses
+    difficulties = Counter(task.difficulty for task in TASKS.values())
+    assert min(difficulties.values()) >= len(TASKS) / 6, difficulties
+
+
+async def digests(box: Sandbox) -> dict[str, str]:
+    """SHA-256 of each file in the working directory, by path; what is in a repository's own folder is left out."""
+    ran = await box.run(FILES)
+    return {line[66:]: line[:64] for line in ran.output.splitlines() if line[64:66] == "  "}
+
+
+async def solved_box(task: Task, box: Sandbox) -> list[str]:
+    """Solve the task; the files that changed, spread over the folder. `../before` and `../after` keep both states."""
+    before = await digests(box)
+    await box.run("cp -a . ../before")
+    await box.upload(task.folder / "solution", "/solution")
+    solved = await box.run(f"bash {shlex.quote(box.root)}/solution/solve.sh", timeout=120)
+    assert solved.exit_code == 0, solved.output
+    await box.run("cp -a . ../after")
+    changed = sorted(path for path, digest in (await digests(box)).items() if before.get(path) != digest)
+    return changed[:: max(1, -(-len(changed) // MOST))]
+
+
+def spoiled(changed: list[str]) -> Iterator[tuple[str, str]]:
+    """What is done to one changed file after another, and the command that does it."""
+    for path in changed:
+        where = shlex.quote(path)
+        restore = f"rm -rf {where}; [ ! -e ../before/{where} ] || cp -a ../before/{where} {where}"
+        for what, command in RUBBISH.items():
+            yield f"{path}: {what}", f"rm -rf {where}; {command.format(path=where)}" if command else restore
+        if path.endswith(".py"):
+            yield f"{path}: a program that only succeeds", FORGED.format(path=where)
+
+
+# Files that a solution writes on its way and that nobody asked for, by task.
+BY_THE_WAY: dict[str, set[str]] = {}
+
+
+@pytest.mark.anyio
+@EACH
+async def test_spoiling_any_file_of_a_solution_is_judged_and_is_not_solved(name: str) -> None:
+    task, provider, wrong = TASKS[name], LocalProvider(), []
+    async with provider.open(task.spec) as box:
+        changed = [path for path in await solved_box(task, box) if path not in BY_THE_WAY.get(name, ())]
+        for what, command in spoiled(changed):
+            await box.run("find . -mindepth 1 -delete; cp -a ../after/. .")
+            await box.run(command)
+            if (await judge(task, box, provider)).solved:
+                wrong.append(what)
+    assert not wrong
+
+
+@pytest.mark.anyio
+@EACH
+async def test_the_instruction_in_place_of_every_answer_earns_nothing(name: str) -> None:
+    task, provider = TASKS[name], LocalProvider()
+    async with provider.open(task.spec) as box:
+        changed = await solved_box(task, box)
+        await box.run("find . -mindepth 1 -delete; cp -a ../before/. .")
+        fresh = [path for path in changed if (await box.run(f"test -e {shlex.quote(path)}")).exit_code]
+        for path in fresh:
+            text = json.dumps(task.instruction) if path.endswith(".json") else task.instruction
+            await box.write(path, text.encode())
+        verdict = await judge(task, box, provider)
+    assert verdict.score < 1 / 2, verdict.detail
+
+
+def test_the_files_left_out_by_name_exist() -> None:
+    for name in BY_THE_WAY:
+        assert Path(bundled_folder("tasks") / "core" / name).is_dir()
