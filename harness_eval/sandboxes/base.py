@@ -75,6 +75,10 @@ class Executed:
     held: bool = False
 
 
+class UnfitState(Exception):
+    """What an agent left cannot be brought to where it would be judged, whatever the machine."""
+
+
 class Sandbox(ABC):
     """One box. `workdir` is the absolute path inside in which commands start. `root` prefixes `/tests`, `/logs`, ...
 
@@ -158,7 +162,10 @@ class SandboxProvider(ABC):
     async def seal(self, box: Sandbox, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         """A box in which to judge what `box` holds: nothing that ran in `box` is alive in it, or can change it.
 
+        Where a box is its own judge it is `box` itself; else a fresh one with a copy of the working directory.
+
         Raises:
+            UnfitState: the working directory cannot be copied, because of what is in it.
             SandboxFailure: a box cannot be made, or is broken.
         """
         await box.end_processes()

@@ -7,7 +7,7 @@ import os
 import posixpath
 import socket
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,11 +17,11 @@ from anyio import to_thread
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes.base import Executed, Sandbox
 from harness_eval.sandboxes.inside import program
+from harness_eval.sandboxes.inside.files import PIECE
 from harness_eval.sandboxes.inside.wire import pack, unpack
 
 PATIENCE = 30.0  # seconds beyond a command's own limit after which a silent box counts as broken
 FILE_LIMIT = 64 << 20  # bytes of the largest file that is read out of a box
-PIECE = 1 << 20  # bytes of files that go in one message, about
 _MESSAGE_LIMIT = 16 << 20  # bytes; a longer message is none
 _HEADER = 8  # bytes before each piece of a container's attached output: its stream and its length
 
@@ -168,7 +168,7 @@ class SupervisedBox(Sandbox):
         """Run `command` with bash; see `Sandbox.run`. Cancelling kills what it started; the box stays usable."""
         pairs = [_encode(f"{name}={value}") for name, value in {**self._env, **(env or {})}.items()]
         async with self._lock:
-            await self._send(b"run", _encode(command), self._locate(cwd or self.workdir), str(timeout).encode(), *pairs)
+            await self._send(b"run", _encode(command), self.locate(cwd or self.workdir), str(timeout).encode(), *pairs)
             try:
                 fields = await self._reply(timeout + PATIENCE)
             except anyio.get_cancelled_exc_class():
@@ -185,7 +185,7 @@ class SupervisedBox(Sandbox):
         """The bytes of a file; see `Sandbox.read`."""
         data = bytearray()
         while True:
-            piece, length = await self._exchange(b"read", self._locate(path), b"%d" % len(data), b"%d" % PIECE)
+            piece, length = await self._exchange(b"read", self.locate(path), b"%d" % len(data), b"%d" % PIECE)
             data += piece
             if max(len(data), int(length)) > FILE_LIMIT:
                 raise OSError(errno.EFBIG, f"larger than {FILE_LIMIT} bytes", path)
@@ -195,22 +195,38 @@ class SupervisedBox(Sandbox):
     async def write(self, path: str, data: bytes) -> None:
         """Write a file; see `Sandbox.write`."""
         with anyio.CancelScope(shield=True):
-            for piece in pieces(self._locate(path), data):
-                await self._exchange(b"put", *piece)
+            for piece in pieces(self.locate(path), data):
+                await self.put(piece)
 
     async def upload(self, source: Path, target: str) -> None:
         """Copy a host folder's content into the box as its user; links are copied as links."""
         if not await to_thread.run_sync(source.is_dir):
             raise NotADirectoryError(f"{source} is no folder")
-        content = batches(source, os.fsdecode(self._locate(target)))
+        content = batches(source, os.fsdecode(self.locate(target)))
         while (batch := await to_thread.run_sync(next, content, None)) is not None:
-            await self._exchange(b"put", *batch)
+            await self.put(batch)
+
+    async def contents(self, path: str, place: bytes, limit: int) -> AsyncIterator[list[bytes]]:
+        """The fields that make at `place` what is in a folder, as `put` takes them; see `inside.files.tree`.
+
+        Raises:
+            OSError: there is more than `limit` bytes of it, or it is no folder, or too deep.
+            SandboxFailure: the box is broken or gone.
+        """
+        request: tuple[bytes, ...] = (b"take", self.locate(path), place, b"%d" % limit)
+        while fields := await self._exchange(*request):
+            yield fields
+            request = (b"take",)
+
+    async def put(self, fields: list[bytes]) -> None:
+        """Make files and folders as these fields say; the same errors as `write`."""
+        await self._exchange(b"put", *fields)
 
     async def end_processes(self) -> None:
         """Kill all that commands have started and left running; see `Sandbox.end_processes`."""
         await self._exchange(b"end")
 
-    def _locate(self, path: str) -> bytes:
+    def locate(self, path: str) -> bytes:
         """Where a path is for the supervisor: relative ones start at `workdir`, absolute ones at `root`."""
         place = posixpath.join(self.workdir, path)
         if place != self.root and not place.startswith(self.root + "/"):
@@ -225,7 +241,8 @@ class SupervisedBox(Sandbox):
                 status, *fields = await self._reply(PATIENCE)
         if status == b"error":
             number, reason = int(fields[0]), fields[1].decode("utf-8", "replace")
-            raise OSError(number, reason, request[1 if request[0] == b"read" else 2].decode("utf-8", "replace"))
+            path = b"".join(request[2 if request[0] == b"put" else 1 :][:1])
+            raise OSError(number, reason, path.decode("utf-8", "replace"))
         return fields
 
     async def _send(self, *request: bytes) -> None:

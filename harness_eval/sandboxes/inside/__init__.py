@@ -1,4 +1,4 @@
-"""What runs inside every box: three files that are handed to the box's own python3 as one text.
+"""What runs inside every box: four files that are handed to the box's own python3 as one text.
 
 They use the standard library alone, run on Python 3.8 and later, and import nothing slow to start: a box must open
 within milliseconds.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-_FILES = ("wire.py", "descent.py", "supervisor.py")
+_FILES = ("wire.py", "descent.py", "files.py", "supervisor.py")
 
 
 @functools.cache

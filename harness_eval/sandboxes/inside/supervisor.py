@@ -2,24 +2,26 @@
 
 When descriptor 0 ends, whoever asked is gone: all that was started here is killed. Requests are
 `run command cwd seconds name=value...`, `read path offset size`, `put (kind path mode data)...`, `end`, which kills all
-that commands left running, and `stop`, which ends the command that is running. Replies start with `ok`, or are
-`error number text`. Long files come and go in pieces: what is held here counts against the box's memory.
+that commands left running, `take folder place limit`, which hands a folder over as the fields of `put` requests, as
+many as fit into one reply (`take` alone asks for more, and an empty reply is the end), and `stop`, which ends the
+command that is running. Replies start with `ok`, or are `error number text`. Long files come and go in pieces: what is
+held here counts against the box's memory.
 """
 
 # pathlib would double the time this takes to start:
-# ruff: noqa: PTH103, PTH108, PTH109, PTH120, PTH123, PTH211
+# ruff: noqa: PTH103, PTH109, PTH123
 
 from __future__ import annotations
 
 import errno
 import os
 import select
-import stat
 import sys
 import time
 from _signal import SIG_IGN, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ, signal  # type: ignore[import-not-found]
 
 from harness_eval.sandboxes.inside.descent import kill_below, processes
+from harness_eval.sandboxes.inside.files import put, read_file, tree
 from harness_eval.sandboxes.inside.wire import Capture, pack, unpack
 
 GRACE = 0.1  # seconds for which output is awaited after bash has ended while a background process holds it open
@@ -29,47 +31,13 @@ IGNORED = (SIGHUP, SIGINT, SIGTERM)  # a command may send them to everything it 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 
-def read_file(path: bytes, offset: int, size: int) -> tuple[bytes, int]:
-    """`size` bytes of a regular file, fewer only at its end, and its length. Never waits for a pipe or a device."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode):
-            raise OSError(errno.EISDIR if stat.S_ISDIR(state.st_mode) else errno.EINVAL, "not a regular file")
-        data = bytearray()
-        while part := os.pread(descriptor, size - len(data), offset + len(data)):
-            data += part
-        return bytes(data), state.st_size
-    finally:
-        os.close(descriptor)
-
-
-def put(kind: bytes, path: bytes, mode: bytes, data: bytes) -> None:
-    """Make a folder, a link to `data`, or a file of `data`, with the folders above it, or add `more` to a file; `mode`
-    is octal or empty."""
-    os.makedirs(path if kind == b"folder" else os.path.dirname(path), exist_ok=True)
-    if kind == b"link":
-        if os.path.lexists(path):
-            os.unlink(path)
-        os.symlink(data, path)
-    elif kind in (b"file", b"more"):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o644)
-        with open(descriptor, "wb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError(errno.EINVAL, "not a regular file")
-            file.seek(0, os.SEEK_END if kind == b"more" else os.SEEK_SET)
-            file.truncate()
-            file.write(data)
-            if mode:
-                os.fchmod(descriptor, int(mode, 8))
-
-
 class Supervisor:
     """Serves one caller; `workdir` is the folder it was started in."""
 
     def __init__(self) -> None:
         self.workdir = os.getcwdb()
         self.status: dict[int, int] = {}  # wait status of the command that runs, once it has ended
+        self.handed = tree(b"", b"", 0)  # the folder that is being handed over
         self.leftovers: list[int] = []  # pipes that background processes of earlier commands hold open
         self.order = os.open("/proc/self/oom_score_adj", os.O_RDWR)  # who goes first when memory runs out
         self.own_order = int(os.read(self.order, 20))
@@ -141,6 +109,10 @@ class Supervisor:
             for at in range(0, len(fields), 4):
                 put(*fields[at : at + 4])
             self.reply(b"ok")
+        elif verb == b"take":
+            if fields:
+                self.handed = tree(fields[0], fields[1], int(fields[2]))
+            self.reply(b"ok", *next(self.handed, []))
         elif verb == b"end":
             self.wait_for(kill_below())
             self.reply(b"ok")
