@@ -19,7 +19,7 @@ from harness_eval.types import Verdict
 
 pytestmark = pytest.mark.anyio
 FILES = sorted((Path(__file__).parent / "near_misses").glob("*.yaml"))
-LISTING = "find . -type f -exec sha256sum {} + | sort; find . -type d -o -type l -o -type f -perm /111 | sort"
+LISTING = "find . -type f -exec sha256sum {} + | sort; find . -printf '%m %p %l\\n' | sort"
 
 
 def rows(kind: str) -> pytest.MarkDecorator:
