@@ -10,14 +10,17 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import cgroup, inside
@@ -25,6 +28,7 @@ from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
 from harness_eval.sandboxes.environment import LOGS, prepare, require_no_image
 from harness_eval.sandboxes.launch import STANDARD_PATH, clean_environment, launched
+from harness_eval.sandboxes.sealing import copy_folder
 
 HOME = "/home/agent"
 _USER = "1000"  # user and group inside
@@ -42,13 +46,14 @@ class BubblewrapProvider(SandboxProvider):
     def __init__(self) -> None:
         self._groups = cgroup.parents() if Path("/proc/thread-self/children").exists() else None
         self._reason: str | None = None
-        self._probed = False
+        self._probed = self._nests = False
         bounds = "memory, processes and processor time of the box" if self._groups else "memory of each process"
         if not self._groups and _counts_in_namespace():
             bounds = "the number of processes, and the memory of each (no control group is ours to write)"
         self.promises = (
             "commands see none of this machine's files but its programs and /etc, have no network unless the task asks "
-            f"for it, and no privileges; limits time, output, disk, and {bounds}; the kernel is shared"
+            f"for it, and no privileges; limits time, output, disk, and {bounds}; the kernel is shared; what is left "
+            "in the working directory is judged in another box"
         )
 
     def unavailable(self) -> str | None:
@@ -63,13 +68,17 @@ class BubblewrapProvider(SandboxProvider):
         for program, package in (("bwrap", "bubblewrap"), ("setpriv", "util-linux"), ("python3", "python3")):
             if not shutil.which(program, path=STANDARD_PATH):
                 return f"{program} is not in {STANDARD_PATH}: install the package {package}"
-        box = self._arguments(BoxSpec("probe"))
+        spec = BoxSpec("probe")
         try:
-            ran = subprocess.run(
-                box, input=inside.program(), capture_output=True, env={}, cwd="/", timeout=30, check=False
-            )
+            ran = _tried([*_namespaces(spec), *self._supervisor(spec)])
+            nested = _tried([*_namespaces(spec, judging=True), *_as_solver(spec), "true"])
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bwrap does not run: {error}"
+        self._nests = nested.returncode == 0
+        if not self._nests:
+            self.promises += (
+                ", where a verifier and the solver's code that it runs are one user, for want of namespaces in it"
+            )
         if ran.returncode == 0 and b"ready" in ran.stdout:
             return None
         said = ran.stderr.decode("utf-8", "replace").strip() or f"it ended with {ran.returncode}"
@@ -79,13 +88,31 @@ class BubblewrapProvider(SandboxProvider):
     async def open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         """A fresh box; see `SandboxProvider.open`."""
         require_no_image(spec, self.name)
+        async with self._opened(spec, _namespaces(spec)) as box:
+            await prepare(box, spec)
+            yield box
+
+    @asynccontextmanager
+    async def seal(self, box: Sandbox, spec: BoxSpec) -> AsyncIterator[Sandbox]:
+        """A fresh box with a copy of the working directory, and room for as much again; see `SandboxProvider.seal`."""
+        assert isinstance(box, SupervisedBox)
+        await to_thread.run_sync(self.unavailable)
+        await box.end_processes()
+        roomy = replace(spec, limits=replace(spec.limits, disk_mb=2 * spec.limits.disk_mb))
+        async with self._opened(roomy, _namespaces(roomy, judging=True)) as sealed:
+            await copy_folder(box, sealed, spec.workdir, spec.limits.disk_mb << 20)
+            sealed.as_solver = shlex.join(_as_solver(roomy)) if self._nests else ""
+            yield sealed
+
+    @asynccontextmanager
+    async def _opened(self, spec: BoxSpec, namespaces: list[str]) -> AsyncIterator[SupervisedBox]:
+        arguments = [*namespaces, *self._supervisor(spec)]
         env = clean_environment(HOME, {})
-        async with self._group(spec) as group, launched(self._arguments(spec), env, "/") as (channel, process):
+        async with self._group(spec) as group, launched(arguments, env, "/") as (channel, process):
             box = SupervisedBox(channel, spec.workdir, env=spec.env)
             await box.start()
             if group:
                 _enter(group, process.pid)
-            await prepare(box, spec)
             yield box
 
     @asynccontextmanager
@@ -107,23 +134,59 @@ class BubblewrapProvider(SandboxProvider):
             with anyio.CancelScope(shield=True):
                 await group.remove()
 
-    def _arguments(self, spec: BoxSpec) -> list[str]:
-        """The command line that becomes the box."""
+    def _supervisor(self, spec: BoxSpec) -> list[str]:
+        """The command line of a box's first process."""
         python = shutil.which("python3", path=STANDARD_PATH) or "python3"
         limits = {}
         if self._groups is None:
             limits["data"] = spec.limits.memory_mb << 20
             if _counts_in_namespace():
                 limits["processes"] = spec.limits.pids
-        drop = ["setpriv", "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups"] if os.geteuid() == 0 else []
-        return [
-            *drop,
-            *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--uid", _USER, "--gid", _USER),
-            *("--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "box"),
-            *(("--share-net",) if spec.limits.network else ()),
-            *_file_system(spec),
-            *inside.command_line(python, hide=1, **limits),
-        ]
+        return inside.command_line(python, hide=1, **limits)
+
+
+def _namespaces(spec: BoxSpec, judging: bool = False) -> list[str]:
+    """The command line that makes a box and becomes what is written behind it; where a box is for judging, `bwrap` can
+    be used in it once more."""
+    drop = ["setpriv", "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups"] if os.geteuid() == 0 else []
+    return [
+        *drop,
+        *("bwrap", "--unshare-all", "--unshare-user", *(() if judging else ("--disable-userns",))),
+        *("--uid", _USER, "--gid", _USER, "--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "box"),
+        *(("--share-net",) if spec.limits.network else ()),
+        *_file_system(spec),
+        *(("--dir", "/tests") if judging else ()),
+        *("--chdir", spec.workdir),
+    ]
+
+
+def _as_solver(spec: BoxSpec) -> list[str]:
+    """The command line under which a verifier runs the solver's code: it ends with this, and all that it started too.
+
+    The working directory and `/tmp` are shared, and so is the network, for a verifier that talks to a service. Nothing
+    else can be written, or the verifier's own programs would meet it.
+    """
+    room = ("--size", str(spec.limits.disk_mb << 20))
+    shared = [word for folder in (spec.workdir, "/tmp", "/var/tmp") for word in ("--bind", folder, folder)]  # noqa: S108
+    hidden = [word for folder in ("/tests", "/logs") for word in (*room, "--tmpfs", folder)]
+    return [
+        *("bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--disable-userns", "--uid", _USER, "--gid"),
+        *(_USER, "--die-with-parent", "--new-session", "--ro-bind", "/", "/", *room, "--tmpfs", HOME, *shared),
+        *("--dev-bind", "/dev", "/dev", "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm"),  # noqa: S108
+        *("--proc", "/proc", *hidden, "--"),
+    ]
+
+
+def _tried(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        arguments,
+        input=inside.program(),
+        capture_output=True,
+        env={"PATH": STANDARD_PATH},
+        cwd="/",
+        timeout=30,
+        check=False,
+    )
 
 
 def _file_system(spec: BoxSpec) -> list[str]:
@@ -143,7 +206,7 @@ def _file_system(spec: BoxSpec) -> list[str]:
         arguments += ["--perms", "1777", "--dir", folder]
     for folder in (HOME, "/run", *LOGS, spec.workdir):
         arguments += ["--dir", folder]
-    return [*arguments, "--chdir", spec.workdir]
+    return arguments
 
 
 def _enter(group: cgroup.Group, outer: int) -> None:

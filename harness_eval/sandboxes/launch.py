@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
 import anyio
 
@@ -42,28 +42,33 @@ async def launched(
         yield channel, process
     finally:
         with anyio.CancelScope(shield=True):
-            channel.close()
-            await _ended(process)
+            try:
+                channel.close()
+            finally:
+                await _ended(process)
 
 
 def _spawn(arguments: Sequence[str], env: Mapping[str, str], cwd: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
     ours, theirs = socket.socketpair()
-    try:
-        with theirs:
-            end = theirs.fileno()
-            process = subprocess.Popen(
-                arguments, stdin=end, stdout=end, stderr=end, env=dict(env), cwd=cwd, start_new_session=True
-            )
-    except OSError:
-        ours.close()
-        raise
+    with theirs, ExitStack() as undo:
+        undo.callback(ours.close)
+        end = theirs.fileno()
+        process = subprocess.Popen(
+            arguments, stdin=end, stdout=end, stderr=end, env=dict(env), cwd=cwd, start_new_session=True
+        )
+        undo.pop_all()
     ours.setblocking(False)
     return process, ours
 
 
 async def _ended(process: subprocess.Popen[bytes]) -> None:
     """Wait for a process that was told to end, without a thread; kill it when it takes too long."""
-    descriptor = os.pidfd_open(process.pid)
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # no descriptor is free: nothing to wait on, so it is not given the time
+        process.kill()
+        process.wait()
+        return
     try:
         with anyio.move_on_after(_PATIENCE):
             await anyio.wait_readable(descriptor)

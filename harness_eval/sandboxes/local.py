@@ -21,6 +21,7 @@ from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
 from harness_eval.sandboxes.environment import LOGS, prepare, require_no_image
 from harness_eval.sandboxes.launch import clean_environment, launched
+from harness_eval.sandboxes.sealing import copy_folder
 
 _PREFIX = "harness-eval-"
 
@@ -31,7 +32,9 @@ class LocalProvider(SandboxProvider):
     name = "local"
     promises = (
         "limits time and output and cleans up after itself; commands run as you, can read, change and send away all "
-        "that you can, and have no limit on memory, processes, disk or network"
+        "that you can, the credentials in the environment of this program included, and have no limit on memory, "
+        "processes, disk or network; what is left in the working directory is judged in another folder, where the "
+        "solver's code, run by a verifier, could forge what it says"
     )
 
     def __init__(self) -> None:
@@ -50,40 +53,66 @@ class LocalProvider(SandboxProvider):
         if not self._swept:
             self._swept = True
             await to_thread.run_sync(sweep)
+        async with self._opened(spec) as box:
+            await prepare(box, spec)
+            yield box
+
+    @asynccontextmanager
+    async def _opened(self, spec: BoxSpec) -> AsyncIterator[SupervisedBox]:
         root = _make_root(spec)
-        env = clean_environment(str(root / "home"), {"TMPDIR": str(root / "tmp")})
-        program = inside.command_line(sys.executable, adopt=1, hide=1)
         process: subprocess.Popen[bytes] | None = None
         try:
+            env = clean_environment(str(root / "home"), {"TMPDIR": str(root / "tmp")})
+            program = inside.command_line(sys.executable, adopt=1, hide=1)
             async with launched(program, env, f"{root}{spec.workdir}") as (channel, process):
                 box = SupervisedBox(channel, spec.workdir, str(root), spec.env)
                 await box.start()
-                await prepare(box, spec)
                 yield box
         finally:
             with anyio.CancelScope(shield=True):
-                if process and process.returncode != 0:  # it was killed, so what it started may still run
-                    await to_thread.run_sync(_kill_stragglers, root)
-                await to_thread.run_sync(_remove, root)
+                killed = process is not None and process.returncode != 0  # so what it started may still run
+                await to_thread.run_sync(_clear, root, killed)
+
+    @asynccontextmanager
+    async def seal(self, box: Sandbox, spec: BoxSpec) -> AsyncIterator[Sandbox]:
+        """A fresh folder with a copy of the working directory; see `SandboxProvider.seal`."""
+        assert isinstance(box, SupervisedBox)
+        await box.end_processes()
+        async with self._opened(spec) as sealed:
+            await copy_folder(box, sealed, spec.workdir, spec.limits.disk_mb << 20)
+            yield sealed
 
 
 def _make_root(spec: BoxSpec) -> Path:
     try:
         root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{owner.token()}-")).resolve()
+    except OSError as error:
+        raise SandboxFailure(f"no folder for a box could be made: {error}") from error
+    try:
         for name in (spec.workdir, *LOGS, "/home", "/tmp"):  # noqa: S108  (below root)
             (root / name.lstrip("/")).mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        _remove(root)
         raise SandboxFailure(f"no folder for a box could be made: {error}") from error
     return root
 
 
+def _clear(root: Path, killed: bool) -> None:
+    try:
+        if killed:
+            _kill_stragglers(root)
+    finally:
+        _remove(root)
+
+
 def _remove(root: Path) -> None:
-    """Remove a folder with all that is in it; folders that a command has closed even to us are opened first."""
-    for folder, names, _ in os.walk(root):
-        for path in (Path(folder, name) for name in names):
-            if not path.is_symlink():
-                path.chmod(0o700)
-    shutil.rmtree(root, ignore_errors=True)
+    """Remove a folder with all that is in it, however deep; what a command has closed even to us is opened first.
+
+    By programs, because Python's own ways recurse. What cannot be removed is left.
+    """
+    for command in (("rm", "-rf", "--"), ("chmod", "-R", "u+rwx", "--"), ("rm", "-rf", "--")):
+        if root.exists():
+            subprocess.run([*command, root], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def _kill_stragglers(root: Path) -> None:
