@@ -7,7 +7,6 @@ A task that is well formed but cannot run here is loaded all the same, and `Task
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +14,10 @@ from pathlib import Path
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.sandboxes.base import BoxSpec
+from harness_eval.task_files import digest, is_task, looks_like_a_task, reading
 from harness_eval.task_toml import TaskToml, box_spec, expand, read_task_toml, unsupported
 
-_CACHES = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".git", ".DS_Store"}
+_FIRST_GENERATION = "it is of the first generation of the format (task.yaml), which Harbor can convert"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +48,31 @@ def load_task(folder: Path) -> Task:
     Raises:
         ConfigError: a part is missing, empty or broken; names the file, and the key with what is expected there.
     """
-    config_file = folder / "task.toml"
-    config = read_task_toml(config_file)
-    reason = unsupported(folder, config)
-    if reason is None:
-        _require_parts(folder)
-    return _task(folder.resolve(), config, reason)
+    with reading(folder):
+        if not (folder / "task.toml").exists() and (folder / "task.yaml").is_file():
+            return _task(folder.resolve(), TaskToml(), _FIRST_GENERATION)
+        config = read_task_toml(folder / "task.toml")
+        reason = unsupported(folder, config)
+        if reason is None:
+            _require_parts(folder)
+        return _task(folder.resolve(), config, reason)
 
 
 def _task(folder: Path, config: TaskToml, reason: str | None) -> Task:
     instruction = folder / "instruction.md"
-    source = folder / "task.toml"
     return Task(
         name=folder.name,
         suite=folder.parent.name,
         folder=folder,
-        instruction=instruction.read_text(encoding="utf-8") if instruction.is_file() else "",
+        instruction=instruction.read_text(encoding="utf-8", errors="replace") if instruction.is_file() else "",
         stresses=tuple(config.metadata.stresses),
-        difficulty=config.metadata.difficulty,
+        difficulty=str(config.metadata.difficulty),
         spec=box_spec(folder, config),
         agent_timeout=config.agent.timeout_sec,
         verifier_timeout=config.verifier.timeout_sec,
-        verifier_env=expand(config.verifier.env, f"{source}: verifier.env"),
-        digest=_digest(folder),
-        solution_env=expand(config.solution.env, f"{source}: solution.env"),
+        verifier_env=expand(config.verifier.env),
+        digest=digest(folder),
+        solution_env=expand(config.solution.env),
         unsupported=reason,
     )
 
@@ -90,42 +91,37 @@ def _require_parts(folder: Path) -> None:
         raise ConfigError(f"{instruction}: empty; say there what the agent must do")
 
 
-def _digest(folder: Path) -> str:
-    total = hashlib.sha256()
-    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
-        relative = path.relative_to(folder)
-        if _CACHES.intersection(relative.parts) or path.suffix == ".pyc" or not path.is_file():
-            continue
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        total.update(f"{relative.as_posix()}\0{content}\n".encode())
-    return total.hexdigest()
-
-
 def load_suite(name_or_path: str | Path) -> tuple[Task, ...]:
     """All tasks of a bundled suite (`core`), one bundled task (`core/log-root-cause`), or those of a folder, by name.
 
-    A bundled name wins over a folder of the same name; `./core` means the folder.
+    A bundled name wins over a folder of the same name; `./core` means the folder. Folders in a suite that have no part
+    of a task are passed over.
 
     Raises:
         ConfigError: nothing of that name exists, it holds no task, or a task in it is wrong.
     """
     place = _suite_folder(name_or_path)
-    if (place / "task.toml").is_file():
-        return (load_task(place),)
-    folders = sorted(path for path in place.iterdir() if path.is_dir() and not path.name.startswith((".", "__")))
-    if not folders:
+    with reading(place):
+        if is_task(place):
+            return (load_task(place),)
+        folders = sorted(path for path in place.iterdir() if not path.name.startswith((".", "__")) and path.is_dir())
+        found = [path for path in folders if looks_like_a_task(path)]
+    if not found:
         raise ConfigError(f"{place}: holds no task; each task is a folder with a task.toml")
-    return tuple(load_task(path) for path in folders)
+    return tuple(load_task(path) for path in found)
 
 
 def _suite_folder(name_or_path: str | Path) -> Path:
     bundled = bundled_folder("tasks")
-    if isinstance(name_or_path, str) and not name_or_path.startswith((".", "/", "~")):
+    if isinstance(name_or_path, str) and name_or_path and not name_or_path.startswith((".", "/", "~")):
         inside = bundled / name_or_path
         named = sorted(bundled.glob(f"*/{name_or_path}/task.toml")) if name_or_path.replace("-", "").isalnum() else []
         if inside.is_dir() or named:
             return inside if inside.is_dir() else named[0].parent
-    path = Path(name_or_path).expanduser()
+    try:
+        path = Path(name_or_path).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{name_or_path}: no such user") from error
     if path.is_dir():
         return path
     known = [suite.name for suite in bundled.iterdir() if suite.is_dir()]

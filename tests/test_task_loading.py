@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +14,7 @@ import pytest
 
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.errors import ConfigError
-from harness_eval.sandboxes.base import BoxLimits
+from harness_eval.sandboxes.base import BoxLimits, Healthcheck
 from harness_eval.task import load_suite, load_task
 
 TOML = """
@@ -23,8 +28,10 @@ stresses = ["exact-edit", "search"]
 anything = 3
 [agent]
 timeout_sec = 90
+user = "root"
 [verifier]
 timeout_sec = 20.5
+user = 1001
 env = { CHECK_LEVEL = "${HARNESS_EVAL_TEST_LEVEL:-high}" }
 [environment]
 docker_image = "example/greet:3"
@@ -35,7 +42,8 @@ network_mode = "no-network"
 workdir = "/srv"
 env = { LANGUAGE = "en", NAME = "${HARNESS_EVAL_TEST_NAME}" }
 build_timeout_sec = 30
-skills_dir = "a nested key that we do not know"
+a_key = "a nested one that we do not know"
+healthcheck = { command = "test -e ready", retries = 2, interval_sec = 0.5 }
 """
 
 
@@ -64,6 +72,8 @@ def test_every_part_of_the_file_arrives_in_the_task(folder: Path, monkeypatch: p
     assert (task.spec.image, task.spec.workdir, task.spec.build_timeout) == ("example/greet:3", "/srv", 30)
     assert task.spec.env == {"LANGUAGE": "en", "NAME": "Ada"}
     assert task.spec.environment == folder / "environment"
+    assert (task.spec.user, task.spec.verifier_user, task.spec.workdir_of_image) == ("root", "1001", False)
+    assert task.spec.healthcheck == Healthcheck("test -e ready", interval=0.5, retries=2)
 
 
 def test_an_empty_file_means_the_defaults_of_the_format(folder: Path) -> None:
@@ -71,6 +81,7 @@ def test_an_empty_file_means_the_defaults_of_the_format(folder: Path) -> None:
     assert (task.agent_timeout, task.verifier_timeout, task.difficulty) == (None, 600, "unknown")
     assert task.spec.limits == BoxLimits(network=True)
     assert task.spec.workdir == "/app"
+    assert (task.spec.user, task.spec.verifier_user, task.spec.workdir_of_image) == (None, None, True)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +142,9 @@ BROKEN = [
     (write("task.toml", '[environment]\nnetwork_mode = "off"\n'), "environment.network_mode should be 'public'"),
     (write("task.toml", '[environment]\nworkdir = "app"\n'), "environment.workdir"),
     (write("task.toml", '[metadata]\nstresses = "search"\n'), "metadata.stresses should be a valid list"),
-    (write("task.toml", 'schema_version = "2.0"\n'), "schema_version"),
     (write("task.toml", "[agent]\ntimeout_secs = 9\n"), "unknown key agent.timeout_secs; did you mean 'timeout_sec'"),
-    (write("task.toml", '[verifier.env]\nA = "${HARNESS_EVAL_TEST_UNSET}"\n'), "HARNESS_EVAL_TEST_UNSET is not set"),
+    (write("task.toml", "a = " + "[" * 9999), "task.toml: not valid TOML"),
+    (lambda folder: os.mkfifo(folder / "tests" / "pipe"), "pipe: is neither a file, a folder nor a link"),
 ]
 
 
@@ -179,7 +190,17 @@ def test_a_host_variable_is_not_shown_when_the_task_is_printed(folder: Path, mon
         (write("task.toml", '[environment]\nos = "windows"\n'), "'windows'"),
         (write("task.toml", '[verifier]\nenvironment_mode = "separate"\n'), "container of its own"),
         (write("task.toml", '[environment]\nnetwork_mode = "allowlist"\n'), "list of hosts"),
-        (write("task.toml", '[environment.healthcheck]\ncommand = "true"\n'), "health check"),
+        (write("task.toml", '[environment]\nskills_dir = "/skills"\n'), "skills"),
+        (write("trajectory.json", "[]"), "recorded trajectory"),
+        (write("task.toml", 'schema_version = "2.0"\nagent = 3\n'), "version 2.0 of the format"),
+        (write("task.toml", '[agent]\nnetwork_mode = "no-network"\n'), "network changes"),
+        (write("task.toml", '[agent]\nnetwork_mode = "allowlist"\nallowed_hosts = ["a.b"]\n'), "list of hosts"),
+        (write("task.toml", '[verifier]\nnetwork_mode = "public"\n[environment]\nallow_internet = false'), "changes"),
+        (
+            write("task.toml", '[verifier.env]\nA = "${HARNESS_EVAL_TEST_UNSET}"\n'),
+            "HARNESS_EVAL_TEST_UNSET is not set",
+        ),
+        (write("task.toml", '[solution.env]\nA = "${HARNESS_EVAL_TEST_UNSET}"\n'), "(solution.env)"),
         (write("task.toml", '[[environment.mcp_servers]]\nname = "x"\n'), "MCP"),
     ],
 )
@@ -190,6 +211,32 @@ def test_what_cannot_run_here_is_loaded_with_the_reason(
     unsupported = load_task(folder).unsupported
     assert unsupported is not None
     assert reason in unsupported
+
+
+def test_all_reasons_are_told_at_once(folder: Path) -> None:
+    (folder / "task.toml").write_text('[environment]\ngpus = 1\nos = "windows"\nmcp_servers = [{ name = "x" }]\n')
+    assert str(load_task(folder).unsupported).count(";") == 2
+
+
+@pytest.mark.parametrize(
+    "version", ['schema_version = "1.0"', 'schema_version = "1.12"', 'version = "1.0"', "version = 1", ""]
+)
+def test_every_version_of_the_first_format_is_known(folder: Path, version: str) -> None:
+    (folder / "task.toml").write_text(f'{version}\n[task]\nversion = "7"\n[metadata]\ndifficulty = 3\n')
+    task = load_task(folder)
+    assert (task.unsupported, task.difficulty) == (None, "3")
+
+
+def test_the_network_may_be_named_again_where_it_does_not_change(folder: Path) -> None:
+    (folder / "task.toml").write_text('[agent]\nnetwork_mode = "public"\n[verifier]\nnetwork_mode = "public"\n')
+    assert load_task(folder).unsupported is None
+
+
+def test_the_first_generation_of_the_format_is_recognised(folder: Path) -> None:
+    (folder / "task.toml").unlink()
+    (folder / "task.yaml").write_text("instruction: Say hello.\n")
+    assert "first generation" in str(load_task(folder).unsupported)
+    assert [task.name for task in load_suite(folder.parent)] == ["greet"]
 
 
 def test_a_task_of_several_steps_needs_no_instruction_of_its_own(folder: Path) -> None:
@@ -213,6 +260,50 @@ def test_the_digest_follows_bytes_and_paths_and_ignores_caches(folder: Path) -> 
     assert len({first, second, third, fourth}) == 4
     added.with_name("b.txt").unlink()
     assert load_task(folder).digest == first
+
+
+def test_names_that_are_no_text_count_in_the_digest(folder: Path) -> None:
+    first = load_task(folder).digest
+    name = os.fsencode(folder / "tests") + b"/gr\xfc\xdfe"
+    Path(os.fsdecode(name)).write_text("hello")
+    assert load_task(folder).digest != first
+
+
+def test_links_count_by_where_they_point_and_loops_of_them_end(folder: Path) -> None:
+    link = folder / "environment" / "files" / "again"
+    digests = set()
+    for target in ("..", "../..", "again", "/nowhere"):
+        link.symlink_to(target)
+        digests.add(load_task(folder).digest)
+        link.unlink()
+    assert len(digests) == 4
+
+
+def test_a_part_that_is_a_link_to_a_folder_counts_with_what_is_in_it(folder: Path) -> None:
+    shared = folder.parent / "shared"
+    (folder / "tests").rename(shared)
+    (folder / "tests").symlink_to("../shared")
+    first = load_task(folder).digest
+    (shared / "test.sh").write_text("echo changed\n")
+    assert load_task(folder).digest != first
+
+
+LOAD = "import sys; from harness_eval.task import load_task; from pathlib import Path; load_task(Path(sys.argv[1]))"
+
+
+@pytest.mark.parametrize("closed", ["instruction.md", "tests", "environment/files", "solution/solve.sh", ""])
+def test_what_cannot_be_read_is_named(folder: Path, closed: str) -> None:
+    (folder / "solution" / "solve.sh").write_text("true\n")
+    drop = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory() as open_to_all:
+        Path(open_to_all).chmod(0o755)
+        task = shutil.copytree(folder, Path(open_to_all) / "task")
+        (task / closed).chmod(0)
+        done = subprocess.run([*drop, sys.executable, "-c", LOAD, task], capture_output=True, text=True, check=False)
+        (task / closed).chmod(0o700)
+    assert "errors.ConfigError" in done.stderr.splitlines()[-1]
+    assert f"task/{closed}".rstrip("/") in done.stderr.splitlines()[-1]
+    assert "cannot be read (Permission denied)" in done.stderr
 
 
 def test_the_digest_does_not_depend_on_where_the_folder_is(folder: Path, tmp_path: Path) -> None:
@@ -250,6 +341,20 @@ def test_an_unknown_suite_is_answered_with_the_nearest_one(name: str, nearest: s
     with pytest.raises(ConfigError) as raised:
         load_suite(name)
     assert nearest in str(raised.value)
+
+
+def test_an_unknown_home_folder_is_one_line() -> None:
+    with pytest.raises(ConfigError, match="~nosuchuser/x: no such user"):
+        load_suite("~nosuchuser/x")
+
+
+def test_what_stands_beside_the_tasks_is_passed_over_and_a_half_made_task_is_not(folder: Path) -> None:
+    (folder.parent / "docs").mkdir()
+    (folder.parent / "dataset.toml").write_text("")
+    assert [task.name for task in load_suite(folder.parent)] == ["greet"]
+    (folder.parent / "docs" / "instruction.md").write_text("Do it.\n")
+    with pytest.raises(ConfigError, match=r"docs/task\.toml: missing"):
+        load_suite(folder.parent)
 
 
 def test_a_folder_without_tasks_is_no_suite(tmp_path: Path) -> None:
