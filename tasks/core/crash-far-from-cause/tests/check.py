@@ -102,30 +102,30 @@ CASES = {
         "5;Wood line;A B C\n",
         "5X;Wood line express;5;B\n",
         "1;5;A=08:00 C=08:20\n2;5X;A=09:00 C=09:15\n",
-        "Line 5: Wood line\ntrip | Alder | Birch | Cedar\n1 | 08:00 | - | 08:20\n\n"
-        "Line 5X: Wood line express (variant of 5)\ntrip | Alder | Cedar\n2 | 09:00 | 09:15\n",
+        ("Line 5: Wood line\ntrip | Alder | Birch | Cedar\n1 | 08:00 | - | 08:20\n\n"
+        "Line 5X: Wood line express (variant of 5)\ntrip | Alder | Cedar\n2 | 09:00 | 09:15\n"),
         [],
     ),
     "variant-of-a-variant": (
         "7;Long line;A B E C D\n8;Short line;D A\n",
         "7A;Long line, market days;7;B\n7B;Long line, holidays;7A;D\n7C;Long line, school;7;C E\n",
-        "10;7;A=07:00 B=07:05 E=07:06 C=07:10 D=07:20\n20;7A;A=08:00 C=08:10 D=08:20\n30;7B;A=09:00 C=09:10\n"
-        "40;7C;A=10:00 B=10:05 D=10:15\n50;8;D=11:00 A=11:30\n11;7B;A=06:40\n",
-        "Line 7: Long line\ntrip | Alder | Birch | Cedar | Damson\n10 | 07:00 | 07:05 | 07:10 | 07:20\n\n"
+        ("10;7;A=07:00 B=07:05 E=07:06 C=07:10 D=07:20\n20;7A;A=08:00 C=08:10 D=08:20\n30;7B;A=09:00 C=09:10\n"
+        "40;7C;A=10:00 B=10:05 D=10:15\n50;8;D=11:00 A=11:30\n11;7B;A=06:40\n"),
+        ("Line 7: Long line\ntrip | Alder | Birch | Cedar | Damson\n10 | 07:00 | 07:05 | 07:10 | 07:20\n\n"
         "Line 7A: Long line, market days (variant of 7)\ntrip | Alder | Cedar | Damson\n20 | 08:00 | 08:10 | 08:20\n\n"
         "Line 7B: Long line, holidays (variant of 7A)\ntrip | Alder | Cedar\n11 | 06:40 | -\n30 | 09:00 | 09:10\n"
         "  note: 11 ends at A\n\n"
         "Line 7C: Long line, school (variant of 7)\ntrip | Alder | Birch | Damson\n40 | 10:00 | 10:05 | 10:15\n\n"
-        "Line 8: Short line\ntrip | Damson | Alder\n50 | 11:00 | 11:30\n",
+        "Line 8: Short line\ntrip | Damson | Alder\n50 | 11:00 | 11:30\n"),
         [],
     ),
     "last-stop": (
         "3;Mill line;A B C\n",
         "3S;Mill line, short;3;C\n",
         "6;3;A=23:50 B=24:10\n7;3;A=05:10 B=05:15 C=05:30\n8;3S;A=05:20 B=05:25\n",
-        "Line 3: Mill line\ntrip | Alder | Birch | Cedar\n7 | 05:10 | 05:15 | 05:30\n6 | 23:50 | 00:10+ | -\n"
+        ("Line 3: Mill line\ntrip | Alder | Birch | Cedar\n7 | 05:10 | 05:15 | 05:30\n6 | 23:50 | 00:10+ | -\n"
         "  note: 6 ends at B\n\n"
-        "Line 3S: Mill line, short (variant of 3)\ntrip | Alder | Birch\n8 | 05:20 | 05:25\n",
+        "Line 3S: Mill line, short (variant of 3)\ntrip | Alder | Birch\n8 | 05:20 | 05:25\n"),
         [],
     ),
     "variant-serves-skipped": (
