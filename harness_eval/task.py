@@ -25,6 +25,7 @@ class Task:
     """What a trial works on. Times are in seconds; `agent_timeout` None means that the task sets no limit.
 
     `digest` is the SHA-256 over all files of the folder. The variables may hold credentials and are never printed.
+    `live` says that its verifier needs the processes that the agent left, as its proof has shown in this sandbox.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Task:
     digest: str
     solution_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     unsupported: str | None = None
+    live: bool = False
 
 
 def load_task(folder: Path) -> Task:
