@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harness_eval.errors import TaskFailure
+from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
 
 LOGS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")  # folders that every box has
@@ -23,13 +23,13 @@ def require_no_image(spec: BoxSpec, kind: str) -> None:
     """Refuse what only a container can be: a prebuilt image, or a Dockerfile that is not written for any base image.
 
     Raises:
-        TaskFailure: it needs the docker sandbox.
+        SandboxFailure: it needs the docker sandbox.
     """
     if spec.image is not None:
-        raise TaskFailure(f"{spec.name} needs the image {spec.image}: use the docker sandbox, not {kind}")
+        raise SandboxFailure(f"{spec.name} needs the image {spec.image}: use the docker sandbox, not {kind}")
     dockerfile = find_dockerfile(spec)
     if dockerfile and not _ON_ANY_BASE.search(dockerfile.read_text(encoding="utf-8")):
-        raise TaskFailure(f"{spec.name} is built on an image of its own: use the docker sandbox, not {kind}")
+        raise SandboxFailure(f"{spec.name} is built on an image of its own: use the docker sandbox, not {kind}")
 
 
 async def prepare(box: Sandbox, spec: BoxSpec) -> None:

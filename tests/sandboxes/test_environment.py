@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness_eval.errors import TaskFailure
+from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, SandboxProvider
 from tests.sandboxes.conftest import KINDS
@@ -73,7 +73,7 @@ async def test_the_folders_for_logs_exist(boxes: SandboxProvider) -> None:
 
 
 async def test_an_image_needs_docker() -> None:
-    with pytest.raises(TaskFailure, match="use the docker sandbox"):
+    with pytest.raises(SandboxFailure, match="use the docker sandbox"):
         async with provider("local").open(BoxSpec("imaged", image="debian:12")):
             pytest.fail("it opened")
 
@@ -83,7 +83,7 @@ async def test_a_dockerfile_for_any_base_needs_no_docker_and_another_does(tmp_pa
     async with provider("local").open(BoxSpec("movable", environment=environment)) as box:
         assert (await box.run("ls")).output == "src\n"
     (environment / "Dockerfile").write_text("FROM node:22\nRUN npm install -g cowsay\n")
-    with pytest.raises(TaskFailure, match="use the docker sandbox"):
+    with pytest.raises(SandboxFailure, match="use the docker sandbox"):
         async with provider("local").open(BoxSpec("bound", environment=environment)):
             pytest.fail("it opened")
 
