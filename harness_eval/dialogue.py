@@ -126,7 +126,8 @@ def _turns(harness: Harness) -> list[Action]:
 
 def _shell(tools: tuple[Tool, ...]) -> Tool:
     roles = ("command", "commands")
-    return next(t for t in tools for p in t.parameters if p.role in roles and not p.choices)
+    # A toolset of the user's own need not have a shell: then the first tool is asked, whatever it makes of a command.
+    return next((t for t in tools for p in t.parameters if p.role in roles and not p.choices), tools[0])
 
 
 def _call(tool: Tool, command: str) -> ToolCall:

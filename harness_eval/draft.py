@@ -76,8 +76,8 @@ def draft_harness(path: Path) -> Draft:
     requests = [request for request in _requests(path) if _messages(request)]
     if not requests:
         raise ConfigError(f"{path}: no request with messages in it")
-    fullest = max(requests, key=lambda request: len(request.get("tools") or ()))
-    tools = [_tool(each) for each in fullest.get("tools") or ()]
+    fullest = max(requests, key=lambda request: len(_listed(request.get("tools"))))
+    tools = [_tool(_mapping(each)) for each in _listed(fullest.get("tools"))]
     questions: list[str] = []
     data: dict[str, Any] = {
         "name": path.stem,
@@ -96,7 +96,7 @@ def draft_harness(path: Path) -> Draft:
     return Draft(data, tuple(questions))
 
 
-def _requests(path: Path) -> Iterable[dict[str, Json]]:
+def _requests(path: Path) -> Iterable[Mapping[str, Any]]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -110,7 +110,16 @@ def _requests(path: Path) -> Iterable[dict[str, Json]]:
             raise ConfigError(f"{path}: line {number} is not JSON") from None
         request = exchange.get("request", exchange) if isinstance(exchange, dict) else None
         if isinstance(request, dict):
-            yield request.get("body", request)
+            yield _mapping(request.get("body", request))
+
+
+def _mapping(value: Json) -> Mapping[str, Any]:
+    """The value where it is a mapping; what was recorded need not be a request."""
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(value: Json) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _messages(request: Mapping[str, Json]) -> list[Mapping[str, Json]]:
@@ -119,9 +128,10 @@ def _messages(request: Mapping[str, Json]) -> list[Mapping[str, Json]]:
 
 
 def _tool(entry: Mapping[str, Json]) -> dict[str, Any]:
-    inner = entry.get("function") or entry
-    schema = inner.get("parameters") or inner.get("input_schema") or {}
-    return {"name": inner.get("name", ""), "description": inner.get("description", ""), "schema": schema}
+    inner = _mapping(entry.get("function")) or entry
+    schema = _mapping(inner.get("parameters")) or _mapping(inner.get("input_schema"))
+    name, description = (str(inner.get(key) or "") for key in ("name", "description"))
+    return {"name": name, "description": description, "schema": schema}
 
 
 def _aside(tool: Mapping[str, Any]) -> bool:
@@ -142,8 +152,8 @@ def _spec(tool: Mapping[str, Any], questions: list[str]) -> dict[str, Any] | Non
     if operation is None:
         questions.append(f"the tool {tool['name']} is left out, since nothing here does what it seems to do")
         return None
-    properties = tool["schema"].get("properties") or {}
-    required = set(tool["schema"].get("required") or ())
+    properties = {name: _mapping(each) for name, each in _mapping(tool["schema"].get("properties")).items()}
+    required = {name for name in _listed(tool["schema"].get("required")) if isinstance(name, str)}
     left = dict(_ROLES[operation])
     parameters = {name: _parameter(name, schema, name in required, left) for name, schema in properties.items()}
     text = tool["description"] or tool["name"]
@@ -162,9 +172,9 @@ def _parameter(name: str, schema: Mapping[str, Any], required: bool, left: dict[
     role = next((role for role, pattern in left.items() if re.search(pattern, name, re.IGNORECASE)), "")
     left.pop(role, None)
     kind = schema.get("type", "string")
-    made = {"role": role, "description": schema.get("description") or name, "required": required}
-    made["type"] = kind if kind in _TYPES else "string"
-    if schema.get("enum"):
+    made = {"role": role, "description": str(schema.get("description") or name), "required": required}
+    made["type"] = kind if isinstance(kind, str) and kind in _TYPES else "string"
+    if _listed(schema.get("enum")):
         made["choices"] = [str(choice) for choice in schema["enum"]]
     if made["type"] == "array" and isinstance(schema.get("items"), dict):
         made["items"] = schema["items"]

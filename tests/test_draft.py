@@ -82,3 +82,21 @@ def test_a_file_that_is_no_wire_log_is_refused(tmp_path: Path, text: str, messag
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         draft_harness(tmp_path / "none.jsonl")
+
+
+ODD = [
+    {"messages": [{"role": "user"}], "tools": "x"},
+    {"messages": [{"role": "user", "content": [{"type": 5}]}], "tools": [{"function": 5}, 7]},
+    {"messages": [{"role": "assistant", "content": 7}], "tools": [{"function": {"name": 7, "parameters": 5}}]},
+    {
+        "messages": [{"role": "user", "content": "a"}],
+        "tools": [{"name": "bash", "parameters": {"properties": {"a": 5, "command": {"type": ["string"], "enum": 5}}}}],
+    },
+]
+
+
+@pytest.mark.parametrize("request_body", ODD, ids=range(len(ODD)))
+def test_odd_parts_of_a_recorded_request_are_passed_over(tmp_path: Path, request_body: dict[str, object]) -> None:
+    log = tmp_path / "odd.jsonl"
+    log.write_text(json.dumps(request_body) + "\n")
+    assert draft_harness(log).data["name"] == "odd"

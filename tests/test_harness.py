@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness_eval.dialogue import requests_of
 from harness_eval.errors import ConfigError
 from harness_eval.harness import CANONICAL, canonical, load_harness, make_harness
 from harness_eval.types import View
@@ -103,3 +104,15 @@ def test_native_tools_travel_in_the_request_and_others_in_the_prompt() -> None:
 def test_a_level_that_is_no_name_is_refused_in_one_line(value: object) -> None:
     with pytest.raises(ConfigError, match="errors: a level's name or a mapping is wanted"):
         make_harness({"name": "x", "errors": value}, "x.yaml")
+
+
+def test_a_number_that_json_readers_would_change_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match=r"truncation\.middle\.cap: 1000000000000000000000000 is too large"):
+        make_harness({"name": "vast", "truncation": {"level": "middle", "cap": 10**24}}, "vast")
+
+
+def test_a_toolset_without_a_shell_has_a_dialogue() -> None:
+    parameters = {"path": {"role": "path", "description": "Which file."}}
+    tool = {"name": "look", "operation": "read", "description": "Reads.", "parameters": parameters}
+    harness = make_harness({"name": "reader", "toolset": {"level": "custom", "tools": [tool]}}, "reader")
+    assert requests_of(harness)

@@ -20,6 +20,7 @@ from harness_eval.errors import ConfigError, nearest
 from harness_eval.types import Note, Trajectory, View
 
 _LEVELS: dict[str, dict[str, type[Level]]] = {}
+_LARGEST = 2**53  # beyond it a number is not the same in every JSON reader
 
 
 def kebab(name: str) -> str:
@@ -137,4 +138,7 @@ def make_level(axis: str, spec: str | dict[str, Any] | Level, where: str = "") -
     prefix = f"{where}: " if where else ""
     if not isinstance(name, str) or name not in known:
         raise ConfigError(f"{prefix}{axis}: unknown level {name!r}; {nearest(str(name), known)}")
+    for key, value in data.items():
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise ConfigError(f"{prefix}{axis}.{name}.{key}: {value} is too large a number")
     return parse(known[name], data, f"{prefix}{axis}.{name}")

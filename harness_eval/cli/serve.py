@@ -10,6 +10,7 @@ import typer
 
 from harness_eval.cli.options import Couplings, Faults
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.errors import ConfigError
 from harness_eval.reference.coupling import COUPLINGS
 from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.process import foreground, parse_couplings, parse_faults
@@ -35,6 +36,8 @@ def serve(
     if listed:
         _print_list(as_json)
         return
+    if not host.strip():
+        raise ConfigError("--host is empty; 127.0.0.1 is this machine alone, 0.0.0.0 is everybody who reaches it")
     folders = tuple(task.folder for task in load_suite(suite))
     planted, faults = parse_couplings(coupling or []), parse_faults(fault or [])
     config = ReferenceConfig(folders, planted, faults, seed, host, port)

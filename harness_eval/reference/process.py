@@ -38,9 +38,9 @@ def parse_faults(given: Iterable[str]) -> dict[str, float]:
 
 def _strengths(what: str, given: Iterable[str]) -> Iterator[tuple[str, float | None]]:
     for word in given:
-        name, _, strength = word.partition("=")
+        name, sign, strength = word.partition("=")
         try:
-            yield name, float(strength) if strength else None
+            yield name, float(strength) if sign else None
         except ValueError:
             raise ConfigError(f"{what} {word!r}: expected NAME=STRENGTH with a number from 0 to 1") from None
 

@@ -72,6 +72,7 @@ def test_it_ends_when_its_parent_lets_go_of_its_input(suite: Path) -> None:
     [
         (["--coupling", "needs-tod=1"], "did you mean 'needs-todo'?"),
         (["--coupling", "needs-todo=much"], "expected NAME=STRENGTH"),
+        (["--fault", "stall="], "fault 'stall=': expected NAME=STRENGTH"),
         (["--fault", "stal"], "did you mean 'stall'?"),
         (["--fault", "stall=often"], "fault 'stall=often': expected NAME=STRENGTH"),
     ],
