@@ -177,10 +177,13 @@ def _write_file(path: Path, text: str) -> None:
 
 
 def restore(name: str) -> None:
-    """Write the committed folder of a bundled template again, as its template makes it today. Raises ConfigError."""
+    """Make the committed folder of a bundled template what the template makes today. Raises ConfigError."""
     template = load_template(name)
-    for file, text in template.instance(committed_draws(template)).items():
-        _write_file(template.path.parent / file, text)
+    files, folder = template.instance(committed_draws(template)), template.path.parent
+    for outdated in (_read(folder) or {}).keys() - files.keys() - {FILE}:
+        (folder / outdated).unlink()
+    for file, text in files.items():
+        _write_file(folder / file, text)
 
 
 # What templates are made with.
