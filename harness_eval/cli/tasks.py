@@ -1,7 +1,9 @@
-"""`harness-eval tasks`: list tasks, and check that they can judge."""
+"""`harness-eval tasks`: list tasks, make new ones, and check that they can judge here."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 import anyio
@@ -10,66 +12,150 @@ import typer
 from harness_eval import bundled
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.cli.tasks_new import new
-from harness_eval.judging import Proof
-from harness_eval.proving import prove_all
-from harness_eval.reference.plan import load_plan
+from harness_eval.errors import ConfigError, nearest
+from harness_eval.readiness import Readiness, check_all
 from harness_eval.sandboxes import provider
+from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.task import Task, load_suite
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List tasks, and check that they can judge.")
-_Suite = Annotated[str, typer.Argument(metavar="[SUITE|FOLDER]", help="A bundled suite or task, or a folder.")]
+_Suites = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SUITE]...",
+        help="Bundled suites or tasks, folders, or mapping files of data sets (MAPPING.yaml).",
+        show_default=False,
+    ),
+]
+_STATES = ("ok", "broken", "cannot-run", "unproven")
+_WORDS = {"cannot-run": "cannot run here"}
 
 app.command()(new)
 
 
 @app.command("list")
 def list_all(
-    suite: Annotated[str | None, typer.Argument(metavar="[SUITE|FOLDER]", help="Default: all suites.")] = None,
+    suites: _Suites = None,
+    stress: Annotated[str | None, typer.Option(help="Only tasks that stress this.")] = None,
+    difficulty: Annotated[str | None, typer.Option(help="Only tasks of this difficulty.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List tasks with what they stress."""
-    tasks = [task for name in ([suite] if suite else suites()) for task in load_suite(name)]
+    """List tasks with what they stress; without a suite, all bundled ones."""
+    tasks = _tasks(suites or bundled_suites())
+    if stress is not None:
+        _require_known("stress", stress, (each for task in tasks for each in task.stresses))
+        tasks = [task for task in tasks if stress in task.stresses]
+    if difficulty is not None:
+        _require_known("difficulty", difficulty, (task.difficulty for task in tasks))
+        tasks = [task for task in tasks if task.difficulty == difficulty]
     if as_json:
-        print_json({"tasks": [_summary(task) for task in tasks]})
+        print_json({"tasks": [_summary(task) for task in tasks], **_counts(tasks)})
         return
     columns = ("suite", "task", "difficulty", "stresses", "cannot run here because")
     print_table(columns, ((t.suite, t.name, t.difficulty, ", ".join(t.stresses), t.unsupported or "") for t in tasks))
+    print(_closing(tasks))
 
 
-def suites() -> list[str]:
+def bundled_suites() -> list[str]:
     """The names of the suites that travel with the package."""
     return sorted(path.name for path in bundled.folder("tasks").iterdir() if path.is_dir())
 
 
+def _tasks(suites: Sequence[str]) -> list[Task]:
+    return [task for name in suites for task in load_suite(name)]
+
+
+def _require_known(flag: str, value: str, known: Iterable[str]) -> None:
+    choices = set(known)
+    if value not in choices:
+        raise ConfigError(f"--{flag}: no task has {value!r}; {nearest(value, choices)}")
+
+
+def _counts(tasks: Sequence[Task]) -> dict[str, Json]:
+    order = {"easy": 0, "medium": 1, "hard": 2}
+    difficulties = Counter(task.difficulty for task in tasks)
+    stresses = Counter(stress for task in tasks for stress in task.stresses)
+    return {
+        "T": len(tasks),
+        "by_difficulty": dict(sorted(difficulties.items(), key=lambda pair: order.get(pair[0], 3))),
+        "by_stress": dict(sorted(stresses.items())),
+    }
+
+
+def _closing(tasks: Sequence[Task]) -> str:
+    counts = _counts(tasks)
+    parts = [f"T = {counts['T']}"]
+    parts += [", ".join(f"{name} {number}" for name, number in counts["by_difficulty"].items())]
+    parts += [", ".join(f"{name} {number}" for name, number in counts["by_stress"].items())]
+    return "; ".join(part for part in parts if part)
+
+
 @app.command()
 def check(
-    suite: _Suite = "core",
+    suites: _Suites = None,
     sandbox: Annotated[str, typer.Option(help="auto, docker, bubblewrap or local.")] = "auto",
+    base_image: Annotated[str | None, typer.Option(help="What docker builds on.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Tasks at once.")] = 4,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 also for tasks that cannot run here.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Prove each task: untouched it is not solved, after its own solution it is. Exit code 1 if one fails."""
-    tasks = load_suite(suite)
-    for task in tasks:
-        if (task.folder / "solution" / "plan.yaml").exists():
-            load_plan(task.folder / "solution" / "plan.yaml")
-    chosen = provider(sandbox)
-    say(f"proving {len(tasks)} tasks in the {chosen.name} sandbox")
-    proofs = anyio.run(
-        prove_all, tasks, chosen, lambda task, proof: say(f"{'ok    ' if proof.ok else 'broken'} {task.name}")
-    )
-    results = [_proven(task, proof) for task, proof in zip(tasks, proofs, strict=True)]
+    """Prove each task: untouched it is not solved, after its own solution it is. Without a suite, the suite core.
+
+    `ok`; `broken`: the task's own fault; `cannot run here`, with the reason; `unproven`: it has no solution. Exit code
+    1 if a task is broken.
+    """
+    tasks = _tasks(suites or ["core"])
+    chosen = provider(sandbox, **({"base_image": base_image} if base_image else {}))
+    width = max(len(f"{task.suite}/{task.name}") for task in tasks)
+    show = say if as_json else _print_line
+    show(f"{len(tasks)} tasks in the {chosen.name} sandbox")
+    found = anyio.run(_check, tasks, chosen, jobs, lambda each: show(_line(each, width)))
+    counts = {state: sum(each.state == state for each in found) for state in _STATES}
+    failed = counts["broken"] + (counts["cannot-run"] if strict else 0)
     if as_json:
-        print_json({"sandbox": chosen.name, "tasks": results, "ok": all(proof.ok for proof in proofs)})
+        rows = [_row(each) for each in found]
+        print_json({"sandbox": chosen.name, "tasks": rows, "counts": counts, "ok": not failed})
     else:
-        print_table(("task", "untouched", "solved", "ok", "detail"), [list(each.values()) for each in results])
-    raise typer.Exit(0 if all(proof.ok for proof in proofs) else 1)
+        print(", ".join(f"{number} {_WORDS.get(state, state)}" for state, number in counts.items() if number))
+    raise typer.Exit(1 if failed else 0)
 
 
-def _proven(task: Task, proof: Proof) -> dict[str, Json]:
-    untouched = proof.untouched.score if proof.untouched else None
-    solved = proof.solved.score if proof.solved else None
-    return {"task": task.name, "untouched": untouched, "solved": solved, "ok": proof.ok, "detail": proof.detail}
+async def _check(
+    tasks: Sequence[Task], chosen: SandboxProvider, jobs: int, watch: Callable[[Readiness], None]
+) -> list[Readiness]:
+    async with chosen:
+        return await check_all(tasks, chosen, jobs, watch)
+
+
+def _print_line(text: str) -> None:
+    print(text, flush=True)
+
+
+def _line(found: Readiness, width: int) -> str:
+    """One task in one line, and its reason below it."""
+    name = f"{found.task.suite}/{found.task.name}"
+    line = f"{_WORDS.get(found.state, found.state):15}  {name:{width}}  {found.seconds:6.1f} s"
+    notes = [found.reason] if found.reason else []
+    if found.task.spec.limits.network and found.state != "cannot-run":
+        notes.append("asks for the network")
+    return line + "".join(f"\n    {' '.join(note.split())}" for note in notes)
+
+
+def _row(found: Readiness) -> dict[str, Json]:
+    untouched = found.proof.untouched if found.proof else None
+    solved = found.proof.solved if found.proof else None
+    return {
+        "task": found.task.name,
+        "suite": found.task.suite,
+        "state": found.state,
+        "ok": found.state == "ok",
+        "untouched": untouched.score if untouched else None,
+        "solved": solved.score if solved else None,
+        "detail": found.reason,
+        "network": found.task.spec.limits.network,
+        "seconds": round(found.seconds, 3),
+    }
 
 
 def _summary(task: Task) -> dict[str, Json]:
