@@ -1,4 +1,4 @@
-"""Judges the database by its content and three reports, a quarter each; a changed schema or given file gives nothing."""
+"""Judges the database by its content and three reports, a quarter each; a changed schema or given file: nothing."""
 
 import csv
 import hashlib
