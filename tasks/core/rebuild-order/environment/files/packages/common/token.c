@@ -1,0 +1,1 @@
+int token_7;

@@ -1,0 +1,1 @@
+int write_9;
