@@ -30,8 +30,8 @@ Each folder of `packages/` is a package; its file `package.txt` describes it, on
   order.
 - A `pinned` package comes from elsewhere: it is never built again, whatever changed, and so passes no change on.
 
-`changed.txt` lists the files that changed, by paths from here. Write `rebuild.txt`: one line for every package that must
-be built again, with its name, a blank, and its new version, whose last number is one more than before (`2.4.1` becomes
+`changed.txt` lists the files that changed, by paths from here. Write `rebuild.txt`: one line for each package that must
+be built again, with its name, a blank, and its new version: the last number is one more than before (`2.4.1` becomes
 `2.4.2`). A package stands below all those that it needs and that are built again too; any such order is right. No other
 lines, and change nothing in `packages/`.
 """
