@@ -1,0 +1,1 @@
+"""A small service that keeps books on a shelf. See PROTOCOL.md."""
