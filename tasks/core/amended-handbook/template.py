@@ -25,7 +25,7 @@ TERMS = {
     "meal grant": "marks",
     "reply time": "hours",
 }
-HEADS = "access boats cellars complaints doors fees fire gifts heating keys lamps letters loans meals noise records yard"
+HEADS = "access boats cellars complaints doors fees fire gifts heating keys lamps letters loans meals noise yard"
 PROSE = (
     """members/guests/the clerks on duty/holders of a key/new members/night porters/groups of more than six
     /tenants of the yard/members of the board/all departments""",
