@@ -1,0 +1,161 @@
+"""Is the rebase finished as its rules say, commit by commit, and is the working tree what it was before?"""
+
+import functools
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+REPOSITORY = "press"
+MAIN = "0b976442b18a7139b6275de1b44eb7c5c3fce6b9"
+REFS = {"refs/heads/main": MAIN, "refs/tags/first": "1a25ae984c62e8383525344887d25d1f3e724300"}
+NOTES = "01c57b748c4a3c57b87a8cce3767c40f80897dc5"
+COMMITS = (
+    ("5d0b76b941cf4bc3bc214d8ee02b1d615b2deb0c", "Aksel", "09", "Narrow the page, warm the ink"),
+    ("841120e82f78b42f3c4ec301a5b011b5b63648cb", "Aksel", "10", "Run faster\n\nThe new rollers can take it."),
+    ("384148ac1745c80ad002e75b0e7286800fd116ce", "Berit", "11", "Shorten the page, lighten the black"),
+    ("b504e0c05558cf3b664e88423290c78a775a1483", "Aksel", "12", "Dry between runs"),
+    ("5067978403b64fe3f5ac3adbb00b3904df56c2d9", "Berit", "13", "Fold crosswise"),
+)
+SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
+
+
+def bare_copy(source: Path) -> Path:
+    """A repository of the objects, refs, HEAD and index of another: neither its configuration nor its hooks."""
+    target = Path(tempfile.mkdtemp())
+    target.chmod(0o755)
+    for name in ("objects", "refs"):
+        shutil.copytree(source / name, target / name, symlinks=True, ignore=shutil.ignore_patterns("alternates"))
+    for name in ("packed-refs", "HEAD", "index"):
+        if (source / name).is_file():
+            shutil.copyfile(source / name, target / name)
+    (target / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", encoding="utf-8")
+    return target
+
+
+@functools.cache
+def copied() -> Path:
+    """The one copy that all checks read."""
+    return bare_copy(Path(REPOSITORY, ".git"))
+
+
+def git(*arguments: str) -> str:
+    """What git says of the copy."""
+    command = [*SOLVER, "git", f"--git-dir={copied()}", "--no-replace-objects", *arguments]
+    env = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=20, check=True)
+    return done.stdout.removesuffix("\n")
+
+
+def files(tree: str) -> dict[str, str]:
+    """The blobs of a tree by path."""
+    lines = [line.split("\t") for line in git("ls-tree", "-r", tree).splitlines()]
+    return {name: entry.split()[2] for entry, name in lines}
+
+
+def working_files() -> dict[str, str]:
+    """The blobs that the files in the working tree would be, by path."""
+    found = {}
+    for path in Path(REPOSITORY).rglob("*"):
+        inner = path.relative_to(REPOSITORY)
+        if inner.parts[0] == ".git" or "__pycache__" in inner.parts or (path.is_dir() and not path.is_symlink()):
+            continue
+        plain = path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 20
+        data = path.read_bytes() if plain else b""
+        found[inner.as_posix()] = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    return found
+
+
+def staged() -> dict[str, str]:
+    """The blobs in the index by path."""
+    lines = [line.split("\t") for line in git("ls-files", "-s").splitlines()]
+    return {name: entry.split()[1] for entry, name in lines}
+
+
+@functools.cache
+def commits() -> list[str]:
+    """The commits of layout after main, oldest first; there have to be five, in one line."""
+    found = git("rev-list", "--reverse", "--parents", f"{MAIN}..refs/heads/layout").splitlines()
+    chain = [MAIN, *(line.split()[0] for line in found)]
+    straight = [line.split()[1:] for line in found] == [[parent] for parent in chain[:-1]]
+    assert straight, "layout does not go on from main in one line"
+    assert len(found) == len(COMMITS), f"there are {len(found)} commits"
+    return chain[1:]
+
+
+def are_right(first: int, last: int) -> None:
+    """Files, author with date, and message of some of the commits."""
+    for commit, wanted in list(zip(commits(), COMMITS, strict=True))[first:last]:
+        tree, name, day, message = wanted
+        found = git("log", "-1", "--format=%T%n%an|%ae|%aI%n%B", commit).split("\n", 2)
+        assert found[2].strip() == message, f"a message is {found[2][:80]}"
+        author = f"{name}|{name.lower()}@press.example|2031-05-06T{day}:05:00+02:00"
+        assert found[1] == author, f"the author of {message[:20]} is {found[1]}"
+        assert found[0] == tree, f"the files of {message[:20]} are not the right ones"
+
+
+def picked_before() -> None:
+    """What was settled stays, and the conflict is settled by the rules."""
+    are_right(0, 3)
+
+
+def dried() -> None:
+    """The commit that the check complained about."""
+    are_right(3, 4)
+
+
+def folded() -> None:
+    """The last one."""
+    are_right(4, 5)
+
+
+def notes() -> None:
+    """What was put away is back, uncommitted, on the finished branch."""
+    assert commits(), "not finished"
+    assert working_files().get("notes.txt") == NOTES, "notes.txt differs"
+    assert files("refs/heads/layout").get("notes.txt") != NOTES, "notes.txt was committed"
+
+
+def other_refs() -> None:
+    """No other branch, tag or stash, and the known ones where they were."""
+    found = dict(line.split() for line in git("for-each-ref", "--format=%(refname) %(objectname)").splitlines())
+    found.pop("refs/heads/layout")
+    assert found == REFS, f"refs are {sorted(found)[:9]}"
+
+
+def finished() -> None:
+    """Layout is checked out, nothing is under way, and nothing but the notes is changed."""
+    assert git("symbolic-ref", "HEAD") == "refs/heads/layout"
+    under_way = ("rebase-merge", "rebase-apply", "sequencer", "CHERRY_PICK_HEAD", "MERGE_HEAD", "REVERT_HEAD")
+    assert not [name for name in under_way if Path(REPOSITORY, ".git", name).exists()]
+    tree = files("refs/heads/layout")
+    assert staged() == tree, "something is staged"
+    assert {**working_files(), "notes.txt": ""} == {**tree, "notes.txt": ""}, "files differ from the last commit"
+
+
+GOALS = (picked_before, dried, folded, notes)
+KEPT = (other_refs, finished)
+
+
+def holds(check: Callable[[], None]) -> bool:
+    """Whether a check passes; whatever stands in its way is the solver's."""
+    try:
+        check()
+    except (AssertionError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
+        print(ascii(f"{check.__name__}: {type(problem).__name__} {problem}")[:300])
+        return False
+    except subprocess.SubprocessError as problem:
+        print(ascii(f"{check.__name__}: {type(problem).__name__}"))
+        return False
+    return True
+
+
+verdict = Path(os.environ.get("VERIFIER_DIR", "/logs/verifier"), "reward.txt")
+verdict.write_text("0\n", encoding="utf-8")
+reached = [holds(check) for check in GOALS]
+kept = [holds(check) for check in KEPT]
+verdict.write_text(f"{sum(reached) / len(reached) * (0.5 if False in kept else 1.0):.4f}\n", encoding="utf-8")
