@@ -19,7 +19,7 @@ from harness_eval.task import Task
 State: TypeAlias = Literal["ok", "broken", "cannot-run", "unproven"]
 
 _OFFLINE = re.compile(
-    r"(?i)could ?n[o']t (resolve|connect to)|(temporary failure|failure|error).{0,20} (in name resolution|resolving)|no such host"
+    r"(?i)could ?n[o']t resolve|(failure|error) (in name resolution|resolving)|no such host"
     r"|name or service not known|network is unreachable|no route to host|failed to (establish a new connection|fetch)"
     r"|connection timed out|getaddrinfo|unable to access '?https?:"
     r"|pull access denied|manifest (for \S+ )?(not found|unknown)|repository does not exist|toomanyrequests"

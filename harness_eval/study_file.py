@@ -48,7 +48,9 @@ class EmbeddedConfig(_Section):
 
 
 class TasksConfig(_Section):
-    """Which tasks: a bundled suite or a folder, and globs over task names; `limit` keeps the first so many."""
+    """Which tasks: a bundled suite, a folder or the mapping file of a data set, and globs over task names; `limit`
+    keeps the first so many.
+    """
 
     suite: str = "core"
     include: list[str] = ["*"]
@@ -178,7 +180,9 @@ def _anchor(data: dict[str, Json], base: Path) -> None:
     """Make paths of files beside the study absolute; whatever is not there is left as the name it may be."""
 
     def anchored(value: Json) -> Json:
-        beside = isinstance(value, str) and ("/" in value or value.endswith(".yaml")) and (base / value).exists()
+        beside = (
+            isinstance(value, str) and ("/" in value or value.endswith((".yaml", ".yml"))) and (base / value).exists()
+        )
         return str((base / value).resolve()) if beside else value
 
     if isinstance(data.get("tasks"), dict) and "suite" in data["tasks"]:

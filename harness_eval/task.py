@@ -7,12 +7,14 @@ A task that is well formed but cannot run here is loaded all the same, and `Task
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.errors import ConfigError, nearest
+from harness_eval.rows import Unusable, cached, is_mapping
 from harness_eval.sandboxes.base import BoxSpec
 from harness_eval.task_files import digest, is_task, looks_like_a_task, reading
 from harness_eval.task_toml import TaskToml, box_spec, expand, read_task_toml, unsupported
@@ -97,11 +99,14 @@ def load_suite(name_or_path: str | Path) -> tuple[Task, ...]:
     """All tasks of a bundled suite (`core`), one bundled task (`core/log-root-cause`), or those of a folder, by name.
 
     A bundled name wins over a folder of the same name; `./core` means the folder. Folders in a suite that have no part
-    of a task are passed over.
+    of a task are passed over. The path of a mapping file (`MAPPING.yaml`, see `harness_eval.rows`) means the tasks that
+    the rows of a data set become; a row that becomes none stands among them with the reason as one that cannot run.
 
     Raises:
         ConfigError: nothing of that name exists, it holds no task, or a task in it is wrong.
     """
+    if is_mapping(name_or_path) and not Path(name_or_path).is_dir():
+        return _from_rows(Path(name_or_path))
     place = _suite_folder(name_or_path)
     with reading(place):
         if is_task(place):
@@ -113,6 +118,37 @@ def load_suite(name_or_path: str | Path) -> tuple[Task, ...]:
     return tuple(load_task(path) for path in found)
 
 
+def _from_rows(mapping: Path) -> tuple[Task, ...]:
+    made = cached(_expanded(mapping))
+    return (*(load_task(folder) for folder in made.tasks), *(_no_task(each, mapping) for each in made.unusable))
+
+
+def _no_task(row: Unusable, mapping: Path) -> Task:
+    """What stands for a row that became no task, so that nobody overlooks it."""
+    name, reason = f"row-{row.number}", f"row {row.number} cannot become a task: {row.reason}"
+    return Task(
+        name=name,
+        suite=mapping.stem,
+        folder=mapping.parent / name,
+        instruction="",
+        stresses=(),
+        difficulty="unknown",
+        spec=BoxSpec(name),
+        agent_timeout=None,
+        verifier_timeout=0.0,
+        verifier_env={},
+        digest=hashlib.sha256(reason.encode()).hexdigest(),
+        unsupported=reason,
+    )
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{path}: no such user") from error
+
+
 def _suite_folder(name_or_path: str | Path) -> Path:
     bundled = bundled_folder("tasks")
     if isinstance(name_or_path, str) and name_or_path and not name_or_path.startswith((".", "/", "~")):
@@ -120,10 +156,7 @@ def _suite_folder(name_or_path: str | Path) -> Path:
         named = sorted(bundled.glob(f"*/{name_or_path}/task.toml")) if name_or_path.replace("-", "").isalnum() else []
         if inside.is_dir() or named:
             return inside if inside.is_dir() else named[0].parent
-    try:
-        path = Path(name_or_path).expanduser()
-    except RuntimeError as error:
-        raise ConfigError(f"{name_or_path}: no such user") from error
+    path = _expanded(Path(name_or_path))
     if path.is_dir():
         return path
     known = [suite.name for suite in bundled.iterdir() if suite.is_dir()]

@@ -1,4 +1,4 @@
-"""`harness-eval tasks new`: ordinary task folders, made from templates by a seed."""
+"""`harness-eval tasks new`: ordinary task folders, made from templates by a seed, or from the rows of a data set."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from typing import Annotated
 import typer
 
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
+from harness_eval.rows import is_mapping, materialise
 from harness_eval.templates import Instance, load_template, template_names, write_instances
+from harness_eval.types import Json
 
 _Templates = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[TEMPLATE]...", help="Bundled templates, or paths of others; default: all bundled ones."),
+    typer.Argument(
+        metavar="[TEMPLATE|MAPPING.yaml]...",
+        help="Bundled templates, or paths of others, or mapping files of data sets; default: all bundled templates.",
+    ),
 ]
 _Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same instances.")]
 _Count = Annotated[int, typer.Option(min=1, max=1000, help="How many of each; a larger number later adds more.")]
@@ -27,15 +32,25 @@ def new(
 ) -> None:
     """Make new tasks from templates by a seed. What stands in the folder is kept; nothing is overwritten.
 
-    A template is a Python file, and it runs on this machine without a sandbox: name only those that you trust.
+    A template is a Python file, and it runs on this machine without a sandbox: name only those that you trust. A
+    mapping file makes a task of each row of a data set; exit code 1 if a row cannot become one.
     """
-    loaded = [load_template(name) for name in templates or template_names()]
+    names = templates or template_names()
+    loaded = [load_template(name) for name in names if not is_mapping(name)]
     made = [each for template in loaded for each in write_instances(template, seed, instances, out)]
+    unusable: list[dict[str, Json]] = []
+    for mapping in (Path(name) for name in names if is_mapping(name)):
+        from_rows = materialise(mapping, out)
+        made += [Instance(mapping.stem, folder, kept=False) for folder in from_rows.tasks]
+        unusable += [{"mapping": str(mapping), "row": row.number, "reason": row.reason} for row in from_rows.unusable]
     if as_json:
-        print_json({"tasks": [_summary(each) for each in made], "out": str(out)})
+        print_json({"tasks": [_summary(each) for each in made], "unusable": unusable, "out": str(out)})
     else:
         print_table(("template", "task", "kept"), ((i.template, i.folder, "yes" if i.kept else "") for i in made))
+    for row in unusable:
+        say(f"{row['mapping']}: row {row['row']} cannot become a task: {row['reason']}")
     say(f"next: harness-eval tasks check {out}; harness-eval run --suite {out}")
+    raise typer.Exit(1 if unusable else 0)
 
 
 def _summary(instance: Instance) -> dict[str, object]:
