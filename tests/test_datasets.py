@@ -482,7 +482,7 @@ async def test_the_box_knows_nothing_of_what_came_after(repaired: Repaired) -> N
     assert objects.output.split() == ["3", "blob", "1", "commit", "2", "tree"]
 
 
-def test_a_shallow_past_can_be_asked_for(repaired: Repaired, tmp_path: Path, repository: dict[str, Any]) -> None:
+def test_a_shallow_past_can_be_asked_for(repaired: Repaired, tmp_path: Path) -> None:
     newest = git(tmp_path / "spans", "rev-parse", "HEAD").strip()
     task = repaired({"base_commit": newest, "patch": "", "test_patch": ""}, depth=2)
     files = task.folder / "environment" / "files"
