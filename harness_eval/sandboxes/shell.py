@@ -28,6 +28,7 @@ TOOLS = "/usr/libexec/harness-eval"
 _GRACE = 0.1  # seconds for which output is awaited after a command has ended while a background process holds it open
 _SETTLING = 2.0  # seconds in which what was killed or cut off must have ended
 _QUIET = (0.25, 2.0)  # seconds without output after which we ask whether the command lives: at first, at most
+_FIRST = shlex.quote('{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"')  # to go when memory runs out
 _LONGEST = 128 << 10  # bytes: the kernel takes no longer argument
 
 
@@ -148,11 +149,12 @@ class ShellBox(Sandbox):
 
     def _job(self, command: str, cwd: str, env: Mapping[str, str]) -> str:
         place = shlex.quote(cwd)
-        lines = ['eval "$environment"', f"cd {place} || exit 126", "unset OLDPWD"]
+        lines = [f'await_orphaned; set -- $session sh -c {_FIRST} sh "$shell" -c {shlex.quote(command)}']
+        lines += ['eval "$environment"', f"cd {place} || exit 126", "unset OLDPWD"]  # any variable may change from here
         if cwd == self.workdir:
             lines.insert(0, f"[ -e {place} ] || mkdir -p {place}")  # a command may have removed it
         lines += [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
-        return "\n".join([*lines, f'await_orphaned; exec $session "$shell" -c {shlex.quote(command)}'])
+        return "\n".join([*lines, 'exec "$@"'])
 
     async def _do(self, script: str, path: str, data: bytes | None = None) -> bytes:
         """Run a script of ours on a path, with `data` in the file `$spool`; its output, or the OSError it ends with."""
@@ -168,7 +170,7 @@ class ShellBox(Sandbox):
                 await self._within(PATIENCE, self._follow(stream, "end", "failed"))
         code = errno.EAGAIN if "failed" in stream.marks else int(stream.marks.get("code", [str(errno.EINTR)])[0])
         if code:
-            raise OSError(code, os.strerror(code), path)
+            raise OSError(code, "not a regular file" if code == errno.EINVAL else os.strerror(code), path)
         return bytes(output)
 
     async def _ask(self, stream: Stream, *words: str, text: str = "", data: bytes | None = None) -> None:

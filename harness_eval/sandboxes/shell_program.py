@@ -14,7 +14,8 @@ from harness_eval.sandboxes.box import FILE_LIMIT
 # The exit codes of these are error numbers.
 READ = f"""[ -e "$1" ] || exit {errno.ENOENT}; [ -d "$1" ] && exit {errno.EISDIR}; [ -f "$1" ] || exit {errno.EINVAL}
 [ -r "$1" ] || exit {errno.EACCES}; exec "$head" -c {FILE_LIMIT + 1} "$1" """
-FOLDER = f"""above=$1; while [ ! -e "$above" ] && [ -n "$above" ]; do above=${{above%/*}}; done
+FOLDER = f"""above=$1; while [ ! -e "$above" ] && [ ! -L "$above" ] && [ -n "$above" ]; do above=${{above%/*}}; done
+[ -e "$above/" ] || [ ! -L "$above" ] || exit {errno.EEXIST}
 [ -d "$above/" ] || exit {errno.ENOTDIR}; mkdir -p "$1/" || exit {errno.EACCES}; """
 _ABOVE = f'name=$1; set -- "${{1%/*}}"; {FOLDER}set -- "$name"; '
 FILE = f"""{_ABOVE}[ ! -d "$1" ] || exit {errno.EISDIR}; [ ! -e "$1" ] || [ -f "$1" ] || exit {errno.EINVAL}

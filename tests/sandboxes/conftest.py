@@ -12,17 +12,21 @@ import pytest
 
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
+from tests.sandboxes.shells import Shells
 
 BASE_IMAGE = "harness-eval-base"
 KINDS = [
     "local",
     pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
+    pytest.param("shell", marks=pytest.mark.bubblewrap),
     pytest.param("docker", marks=pytest.mark.docker),
 ]
 ISOLATED = KINDS[1:]
 
 
 def make(kind: str) -> SandboxProvider:
+    if kind == "shell":
+        return Shells("dash")
     if kind != "docker":
         return provider(kind)
     found = subprocess.run(["docker", "image", "inspect", BASE_IMAGE], capture_output=True, check=False)

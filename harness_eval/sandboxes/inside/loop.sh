@@ -11,6 +11,7 @@ environment=$(export -p)
 unset born code first found job line new nonce parent pid pids place rounds self session shell since spared spool stat \
   stopped top up word OLDPWD
 umask 022
+trap '' INT # it would end us
 newline='
 '
 
@@ -118,7 +119,7 @@ start() {
     spool=/tmp/.$nonce
     (set -C && exec "$head" -c "$1" <&9 >"$spool") || job="rm -f $spool; exit 28" # no space is left
   fi
-  ({ read_stat self; self=$pid; mark command; (eval "$job"); printf '%scode %d\n' "$nonce" $?; } 8>&- 9<&- 2>&1 | relay >&8 9<&-)
+  ({ trap - INT; read_stat self; self=$pid; mark command; (eval "$job"); printf '%scode %d\n' "$nonce" $?; } 8>&- 9<&- 2>&1 | relay >&8 9<&-)
 }
 
 lives() {
