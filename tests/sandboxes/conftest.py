@@ -18,10 +18,10 @@ BASE_IMAGE = "harness-eval-base"
 KINDS = [
     "local",
     pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
-    pytest.param("shell", marks=pytest.mark.bubblewrap),
     pytest.param("docker", marks=pytest.mark.docker),
 ]
 ISOLATED = KINDS[1:]
+SHELL = pytest.param("shell", marks=pytest.mark.bubblewrap)  # no kind of its own: what is in a container without python3
 
 
 def make(kind: str) -> SandboxProvider:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Sandbox, SandboxProvider
-from tests.sandboxes.conftest import ISOLATED, names
+from tests.sandboxes.conftest import ISOLATED, SHELL, names
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("boxes", ISOLATED, indirect=True, scope="module")]
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("boxes", [*ISOLATED, SHELL], indirect=True, scope="module")]
 
 _TIGHT = BoxLimits(memory_mb=64, pids=40, cpus=0.5, disk_mb=32)
 

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
-from tests.sandboxes.conftest import KINDS, is_there
+from tests.sandboxes.conftest import KINDS, SHELL, is_there
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("boxes", KINDS, indirect=True, scope="module")]
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("boxes", [*KINDS, SHELL], indirect=True, scope="module")]
 
 
 async def test_the_exit_code_is_the_commands(box: Sandbox) -> None:
