@@ -71,7 +71,7 @@ POOL = {
             found.append([character, 1])
     return found
 ''',
-        [("found[-1][0] == character", "character in found[-1]"), ("[character, 1]", "[character, len(found)]")],
+        [("found[-1][0] == character", "found[0][0] == character"), ("[character, 1]", "[character, len(found)]")],
     ),
     "day_of_year": (
         '''def day_of_year(year, month, day):
@@ -249,6 +249,12 @@ def cases(draws: Draws, name: str, right: str, wrong: str, count: int) -> list[l
     raise ValueError(f"{name}: no inputs that tell right from wrong")
 
 
+def changed_line(right: str, wrong: str) -> tuple[str, str]:
+    """The one line in which both differ, as it is right and wrong."""
+    pairs = zip(right.splitlines(keepends=True), wrong.splitlines(keepends=True), strict=True)
+    return next((one, other) for one, other in pairs if one != other)
+
+
 def instance(draws: Draws) -> dict[str, str]:
     """Some functions of the pool, one or two of them at fault."""
     package, module = draws.choice(NAMES), draws.choice(MODULES)
@@ -264,8 +270,8 @@ def instance(draws: Draws) -> dict[str, str]:
         return text
 
     right = {name: made(POOL[name][0]) for name in names}
-    bugs = {name: tuple(map(made, draws.choice(POOL[name][1]))) for name in faulty}
-    wrong = right | {name: right[name].replace(*bugs[name]) for name in faulty}
+    wrong = right | {name: right[name].replace(*map(made, draws.choice(POOL[name][1]))) for name in faulty}
+    bugs = {name: changed_line(right[name], wrong[name]) for name in faulty}
     head = f'"""Small functions of {package}, each on its own."""\n'
     hidden = [case for name in names for case in cases(draws, name, right[name], wrong[name], 10)]
     shown = [case for name in names for case in cases(draws, name, right[name], wrong[name], 5)]

@@ -148,11 +148,11 @@ def start_lines(draws: Draws, project: str, names: list[str], numbers: dict[str,
     return lines
 
 
-def outcome(lines: dict[str, str], module: str, function: str, sample: int) -> int:
-    """What the function gives in this state of the module."""
+def loaded(lines: dict[str, str], module: str) -> dict:
+    """The names of this state of the module."""
     space: dict = {}
     exec("".join(line + "\n" for name, line in lines.items() if name.startswith(module + "#")), space)  # noqa: S102
-    return space[function](sample)
+    return space
 
 
 def other_commits(draws: Draws, module: str, names: list[str], count: int) -> list[list]:
@@ -190,9 +190,9 @@ def instance(draws: Draws) -> dict[str, str]:
     _, about, _, (line, fault) = FUNCTIONS[function]
     key, beside = f"{module}#{function}.{line + 2}", f"{module}#{function}.{line + 3}"
     wrong = filled(fault, numbers[function])
-    tried = [*range(1, 12), *(draws.integer(12, 4000) for _ in range(150))]
-    values = {n: [outcome(start | change, module, function, n) for change in ({}, {key: wrong})] for n in tried}
-    sample = draws.choice([n for n, (before, after) in values.items() if before not in {0, after}])
+    before, after = loaded(start, module)[function], loaded(start | {key: wrong}, module)[function]
+    values = {n: (before(n), after(n)) for n in range(1, 4000)}
+    sample = draws.choice([n for n, (was, now) in values.items() if was not in {0, now}])
     right, now = values[sample]
     commits = other_commits(draws, module, names, draws.integer(26, 36))
     place = draws.integer(12, len(commits) - 6)
