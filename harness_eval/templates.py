@@ -70,6 +70,11 @@ def template_names() -> dict[str, Path]:
     return {path.parent.name: path for path in sorted(bundled_folder("tasks").glob(f"*/*/{FILE}"))}
 
 
+def has_template(folder: Path) -> bool:
+    """Whether `tasks new` makes more tasks like the one in this folder."""
+    return (folder / FILE).is_file()
+
+
 def load_template(name_or_path: str | Path) -> Template:
     """A bundled template (`request-trace`, `core/request-trace`), or that of a folder or a Python file anywhere.
 

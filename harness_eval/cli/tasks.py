@@ -17,6 +17,7 @@ from harness_eval.readiness import Readiness, check_all
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.task import Task, load_suite
+from harness_eval.templates import has_template
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List tasks, and check that they can judge.")
@@ -52,9 +53,14 @@ def list_all(
     if as_json:
         print_json({"tasks": [_summary(task) for task in tasks], **_counts(tasks)})
         return
-    columns = ("suite", "task", "difficulty", "stresses", "cannot run here because")
-    print_table(columns, ((t.suite, t.name, t.difficulty, ", ".join(t.stresses), t.unsupported or "") for t in tasks))
+    columns = ("suite", "task", "difficulty", "stresses", "template", "cannot run here because")
+    print_table(columns, map(_row, tasks))
     print(_closing(tasks))
+
+
+def _row(task: Task) -> tuple[str, ...]:
+    stresses, template = ", ".join(task.stresses), "yes" if has_template(task.folder) else ""
+    return task.suite, task.name, task.difficulty, stresses, template, task.unsupported or ""
 
 
 def bundled_suites() -> list[str]:
@@ -166,4 +172,5 @@ def _summary(task: Task) -> dict[str, Json]:
         "stresses": task.stresses,
         "difficulty": task.difficulty,
         "unsupported": task.unsupported,
+        "template": has_template(task.folder),
     }
