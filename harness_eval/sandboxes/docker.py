@@ -1,50 +1,75 @@
-"""Boxes as Docker containers: for tasks with an image of their own, and where bubblewrap cannot be used.
-
-The supervisor is the container's first process, and the engine gives it our connection as standard input: when we are
-gone, however that came, the connection ends, the supervisor with it, and the engine removes the container.
-"""
+"""Boxes as Docker containers: for tasks with an image of their own, and where bubblewrap cannot be used."""
 
 from __future__ import annotations
 
 import shlex
-import socket
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, closing, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from typing import Self
 
 import anyio
 from anyio import to_thread
 
 from harness_eval.errors import SandboxFailure, TaskFailure
-from harness_eval.sandboxes import inside, owner
+from harness_eval.sandboxes import dockerfile, owner
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
-from harness_eval.sandboxes.box import Channel, SupervisedBox
-from harness_eval.sandboxes.docker_engine import connect, engine, taken
-from harness_eval.sandboxes.docker_exec import ExecBox
-from harness_eval.sandboxes.docker_images import HOME, LABEL, USER, box_image
-from harness_eval.sandboxes.environment import find_dockerfile, prepare
+from harness_eval.sandboxes.box import SupervisedBox
+from harness_eval.sandboxes.docker_blueprint import OWNER, ROOT, Blueprint
+from harness_eval.sandboxes.docker_container import Container, remove
+from harness_eval.sandboxes.docker_engine import connect, engine
+from harness_eval.sandboxes.docker_images import HOME, LABEL, USER, Image, box_image
+from harness_eval.sandboxes.docker_own import OwnImageBox, judged_in_place, own_image_box
+from harness_eval.sandboxes.docker_pool import Pool
+from harness_eval.sandboxes.environment import prepare
+from harness_eval.sandboxes.healthcheck import require_healthy
+from harness_eval.sandboxes.sealing import copy_folder
 
-if TYPE_CHECKING:
-    from docker import APIClient
-
-_OWNER = f"{LABEL}.owner"
-_UNDER_WAY = 409  # status of a request to remove what is being removed
-_ATTACH = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+_AS_SOLVER = "/root/as_solver.py"
+# The container sees to it that no privileges come back; the kernel takes the capabilities of whoever stops being root.
+_DROP = f"""import os, sys
+os.getpgrp() == os.getpid() or os.setsid()
+os.setgroups([])
+os.setresgid(1000, 1000, 1000)
+os.setresuid(1000, 1000, 1000)
+os.environ["HOME"] = {HOME!r}
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
 
 
 class DockerProvider(SandboxProvider):
-    """Containers of the engine that `DOCKER_HOST` names, or of this machine's; tasks are built on `base_image`."""
+    """Containers of the engine that `DOCKER_HOST` names, or of this machine's; tasks are built on `base_image`.
+
+    As a context it keeps containers ready for tasks that need no image of their own.
+    """
 
     name = "docker"
     promises = (
         "commands see only their own container, have no network unless the task asks for it, no privileges, and limits "
-        "on time, output, memory, processes, processor time and the size of a file, but not on all files together; the "
-        "kernel is shared"
+        "on time, output, memory, processes, processor time and disk; in an image of the task's own they may be root, "
+        "with the rights over files, users and processes alone, its files are counted every few seconds where the "
+        "engine cannot limit them, and what its verifier runs has the verifier's rights; the kernel is shared"
     )
 
     def __init__(self, base_image: str | None = None) -> None:
         self._base = base_image
+        self._plain: Image | None = None
         self._reaped = False
+        self._pool: Pool | None = None
+
+    async def __aenter__(self) -> Self:
+        self._pool = await Pool().__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pool, self._pool = self._pool, None
+        if pool:
+            await pool.__aexit__()
+
+    @property
+    def ready(self) -> int:
+        """How many containers wait for the next box, or for the next judging."""
+        return self._pool.ready if self._pool else 0
 
     def unavailable(self) -> str | None:
         """Why this kind cannot be used here, or None."""
@@ -64,97 +89,100 @@ class DockerProvider(SandboxProvider):
         if not self._reaped:
             self._reaped = True
             await reap()
-        image = await self._image(spec)
-        async with _container(spec, image) as (api, identity, channel):
-            supervised = SupervisedBox(channel, spec.workdir)
-            plain = await supervised.start() == b"plain"
-            box = ExecBox(api, identity, spec.workdir) if plain else supervised
-            if spec.image is None and find_dockerfile(spec) is None:
-                await prepare(box, spec)
-            yield box
+        blueprint = _blueprint(spec, await self._image(spec))
+        async with self._container(blueprint) as container:
+            if self._pool and blueprint.image.origin == "plain":
+                self._pool.expect(_judging(blueprint))
+            async with _boxed(container, spec) as box:
+                if blueprint.image.origin == "plain":
+                    await prepare(box, spec)
+                await require_healthy(box, spec)
+                yield box
 
-    async def _image(self, spec: BoxSpec) -> str:
-        def build() -> str:
+    @asynccontextmanager
+    async def seal(self, box: Sandbox, spec: BoxSpec) -> AsyncIterator[Sandbox]:
+        """A fresh container with a copy of the working directory, in which the verifier is root with few rights; for an
+        image of the task's own, and one without a python3, the same container. See `SandboxProvider.seal`."""
+        inner = box.inner if isinstance(box, OwnImageBox) else box
+        if isinstance(box, OwnImageBox) and box.container.blueprint.image.origin == "own":
+            async with judged_in_place(box, spec) as sealed:
+                yield sealed
+            return
+        await inner.end_processes()
+        if not isinstance(inner, SupervisedBox) or spec.workdir == "/":
+            yield inner
+            return
+        blueprint = _judging(_blueprint(spec, await self._image(spec)))
+        async with self._container(blueprint) as container:
+            judge = await container.box(spec.env)
+            assert isinstance(judge, SupervisedBox)
+            await copy_folder(inner, judge, spec.workdir, spec.limits.disk_mb << 20)
+            await _give_back(judge)
+            await judge.write(_AS_SOLVER, _DROP.encode())
+            judge.as_solver = f"python3 -I -S {_AS_SOLVER}"
+            yield judge
+
+    @asynccontextmanager
+    async def _container(self, blueprint: Blueprint) -> AsyncIterator[Container]:
+        if self._pool and blueprint.image.origin == "plain":
+            async with self._pool.take(blueprint) as container:
+                yield container
+            return
+        container = await Container.start(blueprint)
+        try:
+            yield container
+        finally:
+            await container.remove()
+
+    async def _image(self, spec: BoxSpec) -> Image:
+        """The image of a task's box; the base is looked for once."""
+        if dockerfile.origin(spec) == "plain" and self._plain:
+            return self._plain
+
+        def build() -> Image:
             with engine(), closing(connect()) as client:
                 return box_image(client, spec, self._base)
 
         with anyio.move_on_after(spec.build_timeout):
-            return await to_thread.run_sync(build, abandon_on_cancel=True)
-        raise TaskFailure(f"{spec.name}: its image was not built within {spec.build_timeout:g} s")
+            image = await to_thread.run_sync(build, abandon_on_cancel=True)
+            self._plain = image if image.origin == "plain" else self._plain
+            return image
+        raise TaskFailure(f"{spec.name}: its image was not there within {spec.build_timeout:g} s")
+
+
+def _blueprint(spec: BoxSpec, image: Image) -> Blueprint:
+    """The container in which an agent works at a task."""
+    if image.origin == "plain":
+        return Blueprint(image, spec.workdir, spec.limits)
+    if image.origin == "built":
+        return Blueprint(image, spec.workdir, spec.limits, task=spec.name)
+    workdir = image.workdir or "/" if spec.workdir_of_image else spec.workdir
+    return Blueprint(image, workdir, spec.limits, ROOT, task=spec.name)
 
 
 @asynccontextmanager
-async def _container(spec: BoxSpec, image: str) -> AsyncIterator[tuple[APIClient, str, Channel]]:
-    """A running container, as the engine's interface and its name there, and the channel to its first process."""
-    with engine():
-        api, identity, connection = await to_thread.run_sync(_start, spec, image)
-    channel = Channel(connection, multiplexed=True)
-    try:
-        yield api, identity, channel
-    finally:
-        with anyio.CancelScope(shield=True):
-            channel.close()
-            with engine(), closing(api):
-                await to_thread.run_sync(_remove, api, identity)
-
-
-def _start(spec: BoxSpec, image: str) -> tuple[APIClient, str, socket.socket]:
-    client = connect()
-    container = client.containers.create(image, entrypoint=_entrypoint(spec), **_options(spec))
-    identity = str(container.id)
-    with ExitStack() as undo:
-        undo.callback(container.remove, force=True)
-        connection = taken(client.api.attach_socket(identity, _ATTACH))
-        container.start()
-        undo.pop_all()
-    return client.api, identity, connection
-
-
-def _entrypoint(spec: BoxSpec) -> list[str]:
-    """The supervisor where the image has a python3 for it; else a process that says so, and waits for our end."""
-    file_limit = spec.limits.disk_mb << 20
-    start = shlex.join(inside.command_line("python3", hide=1, file=file_limit))
-    able = "python3 -I -S -c 'import os, sys; os.posix_spawnp'"
-    plain = r"printf '\000\000\000\011\000\000\000\005plain'; exec cat >/dev/null"
-    return ["sh", "-c", f"if {able} 2>/dev/null; then exec {start}; fi; {plain}"]
-
-
-def _options(spec: BoxSpec) -> dict[str, Any]:
-    from docker.types import LogConfig  # lazy: slow import
-
-    limits = spec.limits
-    return {
-        "user": USER,
-        "working_dir": spec.workdir,
-        "environment": {"HOME": HOME, "LANG": "C.UTF-8", "TERM": "dumb", **spec.env},
-        "hostname": "box",
-        "network_mode": "bridge" if limits.network else "none",
-        "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges"],
-        "mem_limit": f"{limits.memory_mb}m",
-        "memswap_limit": f"{limits.memory_mb}m",
-        "pids_limit": limits.pids,
-        "nano_cpus": int(limits.cpus * 1e9),
-        "labels": {LABEL: "1", _OWNER: owner.token()},
-        "log_config": LogConfig(type="none"),  # all that goes through the connection would be written to disk
-        "stdin_open": True,
-        "auto_remove": True,
-    }
-
-
-def _remove(api: APIClient, identity: str) -> None:
-    """Remove a container; the engine may be at it already, since its first process has ended."""
-    from docker.errors import APIError, NotFound  # lazy: slow import
-
-    try:
-        api.remove_container(identity, force=True, v=True)
-    except NotFound:
+async def _boxed(container: Container, spec: BoxSpec) -> AsyncIterator[Sandbox]:
+    """The box in which an agent works."""
+    origin = container.blueprint.image.origin
+    if origin == "own":
+        async with own_image_box(container, spec) as own:
+            yield own
         return
-    except APIError as error:
-        if error.status_code != _UNDER_WAY:
-            raise
-        with suppress(NotFound):
-            api.wait(identity, condition="removed")
+    box = await container.box(spec.env)
+    yield box if origin == "plain" else OwnImageBox(box, container, box)
+
+
+def _judging(blueprint: Blueprint) -> Blueprint:
+    """The container in which to judge what was left in one of this kind, with room for as much again."""
+    roomy = replace(blueprint.limits, disk_mb=2 * blueprint.limits.disk_mb)
+    return replace(blueprint, limits=roomy, user=ROOT, role="judge")
+
+
+async def _give_back(judge: SupervisedBox) -> None:
+    """Let the working directory belong to whom the solver's code will run as."""
+    given = await judge.run(f"chown -hR {USER} {shlex.quote(judge.workdir)}")
+    if given.exit_code != 0:
+        raise SandboxFailure(f"the working directory cannot be given back: {given.output.strip()[-500:]}")
 
 
 async def reap() -> int:
@@ -170,7 +198,7 @@ async def reap() -> int:
 def _reap() -> int:
     with closing(connect()) as client:
         found = client.containers.list(all=True, filters={"label": f"{LABEL}=1"}, ignore_removed=True)
-        dead = [container for container in found if owner.gone(container.labels.get(_OWNER, ""))]
+        dead = [container for container in found if owner.gone(container.labels.get(OWNER, ""))]
         for container in dead:
-            _remove(client.api, str(container.id))
+            remove(client.api, str(container.id))
     return len(dead)

@@ -8,12 +8,15 @@ import re
 import shlex
 import threading
 from collections import defaultdict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import BoxSpec
+from harness_eval.sandboxes.dockerfile import Origin, origin
 from harness_eval.sandboxes.environment import LOGS, find_dockerfile
+from harness_eval.sandboxes.shell import layer
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -26,37 +29,67 @@ _TAIL = 2000  # characters of a build's last output that go into a failure
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
-def box_image(client: DockerClient, spec: BoxSpec, base: str | None) -> str:
-    """The name of an image in which the box's user owns the working directory; blocks while it is built.
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that is here: how the task names it, what the engine knows it by, and what it says of itself."""
+
+    name: str
+    identity: str
+    origin: Origin
+    user: str = ""
+    workdir: str = ""
+    architecture: str = ""
+    tools: bool = False  # whether the programs are in it that a box without python3 needs
+
+
+def box_image(client: DockerClient, spec: BoxSpec, base: str | None) -> Image:
+    """The image of a task's box; blocks while it is built or pulled. Of a plain one only the base is needed.
+
+    In an image that its Dockerfile makes of any base, the box's user has a home and owns the working directory.
 
     Raises:
         TaskFailure: the task's Dockerfile does not build; with its last output.
         SandboxFailure: an image is not here and cannot be pulled.
         docker.errors.DockerException: the engine failed otherwise.
     """
-    family = f"{LABEL}-box"
+    kind = origin(spec)
     if spec.image is not None:
-        image = _require(client, spec.image)
-    elif dockerfile := find_dockerfile(spec):
-        family = f"{LABEL}-{re.sub(r'[^a-z0-9]+', '-', spec.name.lower()).strip('-') or 'task'}"
-        image = _built(client, spec, dockerfile.parent, family, base)
+        return _require(client, spec.image, kind)
+    dockerfile = find_dockerfile(spec)
+    if kind == "plain" or dockerfile is None:
+        image = _require(client, base or DEFAULT_BASE, kind)
     else:
-        image = _require(client, base or DEFAULT_BASE)
-    source = _layer(image.removeprefix("sha256:"), spec.workdir)
-    context = io.BytesIO(source.encode())
-    return _once(client, spec, f"{family}:{_short(source)}", fileobj=context, network_mode="none")
+        image = _built(client, spec, dockerfile.parent, base)
+    if kind != "built":
+        return image
+    source = _layer(image.identity.removeprefix("sha256:"), spec.workdir)
+    name = f"{_family(spec)}:{_short(source)}"
+    _once(client, spec, name, fileobj=io.BytesIO(source.encode()), network_mode="none")
+    return _require(client, name, kind)
 
 
-def _built(client: DockerClient, spec: BoxSpec, environment: Path, family: str, base: str | None) -> str:
-    """The identity of the image that the task's own Dockerfile makes."""
+def with_tools(client: DockerClient, image: Image) -> Image:
+    """The image with the programs that a box without python3 needs; the same errors as `box_image`."""
+    source = f"FROM {image.identity.removeprefix('sha256:')}\nUSER root\nRUN {layer()}\n"
+    name = f"{LABEL}-box:{_short(source)}"
+    _once(client, BoxSpec(image.name), name, fileobj=io.BytesIO(source.encode()), network_mode="none")
+    return replace(image, identity=_require(client, name, image.origin).identity, tools=True)
+
+
+def _family(spec: BoxSpec) -> str:
+    return f"{LABEL}-{re.sub(r'[^a-z0-9]+', '-', spec.name.lower()).strip('-') or 'task'}"
+
+
+def _built(client: DockerClient, spec: BoxSpec, environment: Path, base: str | None) -> Image:
+    """What the task's own Dockerfile makes."""
     parts = [_content(environment)]
     arguments = {}
     if base is not None:
-        parts.append(_require(client, base))
+        parts.append(_require(client, base, "plain").identity)
         arguments["BASE"] = base
-    name = f"{family}:{_short(*parts)}"
+    name = f"{_family(spec)}:{_short(*parts)}"
     _once(client, spec, name, path=str(environment), buildargs=arguments)
-    return _require(client, name)
+    return _require(client, name, "own")
 
 
 def _layer(image: str, workdir: str) -> str:
@@ -66,13 +99,13 @@ def _layer(image: str, workdir: str) -> str:
     deep = "" if workdir == "/" else "-R "
     account = f"agent:x:{USER}::{HOME}:/bin/bash"
     return (
-        f"FROM {image}\nUSER root\nHEALTHCHECK NONE\n"
+        f"FROM {image}\nUSER root\n"
         f"RUN mkdir -p {place} {folders} && chown {deep}{USER} {place} && chown {USER} {folders} && "
         f"(grep -q '^[^:]*:[^:]*:1000:' /etc/passwd || echo {account} >> /etc/passwd)\n"
     )
 
 
-def _once(client: DockerClient, spec: BoxSpec, name: str, **context: Any) -> str:
+def _once(client: DockerClient, spec: BoxSpec, name: str, **context: Any) -> None:
     """Build the image of this name unless it is there; others who want the same one wait."""
     from docker.errors import APIError, BuildError, ImageNotFound  # lazy: slow import
 
@@ -91,24 +124,26 @@ def _once(client: DockerClient, spec: BoxSpec, name: str, **context: Any) -> str
                 ) from error
             except APIError as error:
                 raise TaskFailure(f"{spec.name}: its image does not build: {error.explanation or error}") from error
-    return name
 
 
-def _require(client: DockerClient, name: str) -> str:
-    """The identity of an image, pulled if it is not here."""
+def _require(client: DockerClient, name: str, kind: Origin) -> Image:
+    """What is known of an image, pulled if it is not here."""
     from docker.errors import APIError, ImageNotFound  # lazy: slow import
 
     with _locks[name]:
         try:
-            return str(client.images.get(name).id)
+            found = client.images.get(name)
         except ImageNotFound:
             try:
                 client.images.pull(name)
-                return str(client.images.get(name).id)
+                found = client.images.get(name)
             except APIError as error:
                 raise SandboxFailure(
                     f"the image {name} is not here and cannot be pulled: {error.explanation}"
                 ) from error
+    said = found.attrs.get("Config") or {}
+    machine = str(found.attrs.get("Architecture") or "")
+    return Image(name, str(found.id), kind, said.get("User") or "", said.get("WorkingDir") or "", machine)
 
 
 def _content(folder: Path) -> str:

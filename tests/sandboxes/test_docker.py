@@ -1,22 +1,25 @@
-"""What only Docker has: images, and containers without a python3."""
+"""What only Docker has: images, labels, and containers without a python3."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import anyio
 import pytest
 
+from harness_eval import __version__
 from harness_eval.errors import SandboxFailure, TaskFailure
-from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Sandbox, SandboxProvider
-from harness_eval.sandboxes.docker_exec import ExecBox
+from harness_eval.sandboxes import owner, provider
+from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Healthcheck, Sandbox, SandboxProvider
+from harness_eval.sandboxes.shell import ShellBox
 from tests.sandboxes.conftest import BASE_IMAGE, make
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
 
-_DOCKERFILE = "ARG BASE=python:3.12-bookworm\nFROM ${BASE}\nWORKDIR /app\nCOPY files/ /app/\n"
+_STANDARD = "ARG BASE=python:3.12-bookworm\nFROM ${BASE}\nWORKDIR /app\nCOPY files/ /app/\n"
+_DOCKERFILE = f"{_STANDARD}RUN echo built > /etc/built\n"
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,12 @@ def _environment(folder: Path, text: str, dockerfile: str = _DOCKERFILE) -> Path
 
 def _images(name: str) -> list[str]:
     return subprocess.check_output(["docker", "images", "--quiet", name], text=True).split()
+
+
+def _labels(*words: str) -> list[str]:
+    shown = "\t".join(f'{{{{.Label "harness-eval.{word}"}}}}' for word in words)
+    arguments = ["docker", "ps", "--filter", "label=harness-eval=1", "--format", shown]
+    return subprocess.check_output(arguments, text=True).splitlines()
 
 
 @pytest.fixture
@@ -53,17 +62,39 @@ async def test_an_image_is_built_once_for_many_boxes_and_again_for_other_content
 
     async def one(environment: Path) -> None:
         async with docker.open(BoxSpec(f"Built once! {mark}", environment=environment)) as box:
-            notes.append((await box.run("cat note && echo more >> note && id -u")).output)
+            notes.append((await box.run("cat note /etc/built && echo more >> note && id -u")).output)
 
     first = _environment(tmp_path / "first", "first\n")
     async with anyio.create_task_group() as group:
         for _ in range(4):
             group.start_soon(one, first)
-    assert notes == ["first\n1000\n"] * 4
+    assert notes == ["first\nbuilt\n1000\n"] * 4
     assert len(_images(family)) == 2  # what its Dockerfile makes, and the box's user on top
     await one(_environment(tmp_path / "second", "second\n"))
-    assert notes[4] == "second\n1000\n"
+    assert notes[4] == "second\nbuilt\n1000\n"
     assert len(_images(family)) == 4
+
+
+async def test_a_dockerfile_that_only_copies_and_sets_up_makes_no_image(
+    docker: SandboxProvider, tmp_path: Path, mark: str
+) -> None:
+    environment = _environment(tmp_path, "copied\n", f"{_STANDARD}COPY setup.sh /s.sh\nRUN bash /s.sh && rm /s.sh\n")
+    (environment / "setup.sh").write_text("id -u > made")
+    async with docker.open(BoxSpec(f"standard-{mark}", environment=environment)) as box:
+        assert (await box.run("cat note made; ls")).output == "copied\n1000\nmade\nnote\n"
+    assert _images(f"harness-eval-standard-{mark}") == []
+
+
+async def test_what_a_dockerfile_adds_to_any_base_is_judged_in_a_fresh_container(
+    docker: SandboxProvider, tmp_path: Path, remove_images: Callable[[str], None], mark: str
+) -> None:
+    remove_images(f"harness-eval-added-{mark}")
+    spec = BoxSpec(f"added-{mark}", environment=_environment(tmp_path, "from the image\n", _DOCKERFILE))
+    async with docker.open(spec) as box:
+        await box.run("rm note; echo mine > answer; touch /tmp/left")
+        async with docker.seal(box, spec) as sealed:
+            ran = await sealed.run("ls; cat answer /etc/built; ls /tmp; id -u")
+            assert ran.output == "answer\nmine\nbuilt\n0\n"
 
 
 async def test_a_dockerfile_that_does_not_build_is_the_tasks_fault_with_its_output(
@@ -90,14 +121,45 @@ async def test_an_image_that_is_nowhere_is_a_failure_of_the_sandbox(docker: Sand
 
 
 async def test_a_prebuilt_image_is_used_as_it_is(docker: SandboxProvider) -> None:
+    before = _images("harness-eval-box")
     async with docker.open(BoxSpec("ready", image=BASE_IMAGE, workdir="/srv/x")) as box:
-        assert (await box.run("pwd; touch mine; ls")).output == "/srv/x\nmine\n"
+        assert (await box.run("pwd; touch mine; ls; id -u")).output == "/srv/x\nmine\n0\n"
+    assert _images("harness-eval-box") == before
 
 
-async def test_a_file_cannot_grow_beyond_the_disk_limit(docker: SandboxProvider) -> None:
+async def test_nothing_but_the_boxs_folders_can_be_written(docker: SandboxProvider) -> None:
+    async with docker.open(BoxSpec("closed")) as box:
+        ran = await box.run(
+            'for d in /app /tmp /var/tmp "$HOME" /logs /tests /solution /run; do touch $d/x || echo $d; done'
+        )
+        assert ran.output == ""
+        for folder in ("/", "/etc", "/usr/bin", "/var/lib"):
+            assert (await box.run(f"touch {folder}/x")).exit_code != 0
+
+
+async def test_a_disk_holds_all_files_of_the_working_directory_together(docker: SandboxProvider) -> None:
     async with docker.open(BoxSpec("small", limits=BoxLimits(disk_mb=1))) as box:
-        ran = await box.run("head -c 5000000 /dev/zero > big; stat -c %s big")
-        assert ran.output.endswith("1048576\n")
+        ran = await box.run("head -c 700000 /dev/zero > one && head -c 700000 /dev/zero > two; cat one two | wc -c")
+        assert "No space left" in ran.output
+        assert 1_000_000 < int(ran.output.split()[-1]) <= 1 << 20
+
+
+async def test_a_container_says_whose_it_is_and_what_it_is_for(docker: SandboxProvider) -> None:
+    async with docker.open(BoxSpec("labelled", image=BASE_IMAGE)):
+        assert f"{__version__}\tlabelled\tagent\t{owner.token()}" in _labels("version", "task", "role", "owner")
+
+
+async def test_a_box_waits_until_its_health_check_succeeds(docker: SandboxProvider) -> None:
+    check = Healthcheck("echo . >> tries; [ $(wc -l < tries) = 3 ]", interval=0.05)
+    async with docker.open(BoxSpec("ill at first", image=BASE_IMAGE, workdir="/srv", healthcheck=check)) as box:
+        assert (await box.run("cat tries")).output == ".\n" * 3
+
+
+async def test_a_health_check_that_keeps_failing_is_the_tasks_fault(docker: SandboxProvider) -> None:
+    check = Healthcheck("echo no pulse; exit 7", interval=0.05, retries=2, start_period=0.1, start_interval=0.05)
+    with pytest.raises(TaskFailure, match=r"(?s)ill: its health check ended with 7.*no pulse"):
+        async with docker.open(BoxSpec("ill", image=BASE_IMAGE, healthcheck=check)):
+            pytest.fail("it opened")
 
 
 @pytest.fixture(scope="module")
@@ -110,13 +172,13 @@ def without_python() -> str:
 
 
 @pytest.fixture(scope="module")
-async def plain(docker: SandboxProvider, without_python: str) -> Iterator[Sandbox]:
-    async with docker.open(BoxSpec("plain", image=without_python)) as box:
+async def plain(without_python: str) -> AsyncIterator[Sandbox]:
+    async with provider("docker", base_image=without_python).open(BoxSpec("plain")) as box:
         yield box
 
 
-async def test_without_python_commands_are_execs_and_behave_alike(plain: Sandbox) -> None:
-    assert isinstance(plain, ExecBox)
+async def test_without_python_commands_run_in_a_shell_and_behave_alike(plain: Sandbox) -> None:
+    assert isinstance(plain, ShellBox)
     ran = await plain.run('pwd; echo "$X" >&2; read -r y; id -u; exit 3', env={"X": "a b"}, cwd="/logs")
     assert (ran.output, ran.exit_code, ran.full_length) == ("/logs\na b\n1000\n", 3, 15)
     assert (await plain.run("pwd", cwd="/nowhere")).exit_code == 126
@@ -163,7 +225,8 @@ async def test_without_python_a_held_output_and_a_flood_do_not_hang(plain: Sandb
 async def test_without_python_closing_ends_services(
     docker: SandboxProvider, without_python: str, seen: Callable[..., list[str]], mark: str
 ) -> None:
-    async with docker.open(BoxSpec("closing", image=without_python)) as box:
+    async with docker.open(BoxSpec("closing", image=without_python, env={"LEVEL": "7"})) as box:
+        assert (await box.run("id -u; echo $LEVEL")).output == "0\n7\n"
         await box.run(f"setsid sleep {mark} &")
         assert seen(mark) != []
     assert seen(mark) == []
