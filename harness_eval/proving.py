@@ -37,7 +37,7 @@ async def prove_all(
             proofs[index] = await _prove(tasks[index], provider)
         watch(tasks[index], proofs[index])
 
-    async with anyio.create_task_group() as group:
+    async with provider, anyio.create_task_group() as group:
         for index in range(len(tasks)):
             group.start_soon(one, index)
     return [proofs[index] for index in range(len(tasks))]

@@ -118,7 +118,7 @@ class Runner:
         async with anyio.create_task_group() as group:
             if threading.current_thread() is threading.main_thread():
                 await group.start(self._stop_on_signal, group.cancel_scope)
-            async with anyio.create_task_group() as running:
+            async with self.provider, anyio.create_task_group() as running:
                 for lane in lanes:
                     running.start_soon(self._run_lane, lane)
             group.cancel_scope.cancel()
