@@ -120,7 +120,7 @@ def check(
     counts = {state: sum(each.state == state for each in found) for state in _STATES}
     failed = counts["broken"] + (counts["cannot-run"] if strict else 0)
     if as_json:
-        rows = [_row(each) for each in found]
+        rows = [_finding(each) for each in found]
         print_json({"sandbox": chosen.name, "tasks": rows, "counts": counts, "ok": not failed})
     else:
         print(", ".join(f"{number} {_WORDS.get(state, state)}" for state, number in counts.items() if number))
@@ -148,7 +148,7 @@ def _line(found: Readiness, width: int) -> str:
     return line + "".join(f"\n    {' '.join(note.split())}" for note in notes)
 
 
-def _row(found: Readiness) -> dict[str, Json]:
+def _finding(found: Readiness) -> dict[str, Json]:
     untouched = found.proof.untouched if found.proof else None
     solved = found.proof.solved if found.proof else None
     return {

@@ -22,6 +22,7 @@ from harness_eval.shapes.row import (
     Shape,
     UnusableRow,
     filled,
+    scripted,
     text_of,
     write_files,
 )
@@ -228,7 +229,8 @@ class Question(Shape):
             answer = expected["answers"][0]
         place = shlex.quote(self.answer_file)
         script = f'#!/usr/bin/env bash\nmkdir -p "$(dirname {place})"\ncp "$(dirname "$0")/answer.txt" {place}\n'
-        return {"solution/solve.sh": script, "solution/answer.txt": f"{answer}\n"}
+        files = {"solution/solve.sh": script, "solution/answer.txt": f"{answer}\n"}
+        return files | scripted(self.answer_file, f"{answer}\n", f"cat {place}")
 
 
 def _require_pattern(text: str) -> None:

@@ -19,6 +19,7 @@ from harness_eval.shapes.row import (
     Shape,
     UnusableRow,
     filled,
+    scripted,
     text_of,
     write_files,
 )
@@ -133,6 +134,7 @@ class Repair(Shape):
         }
         if patch.strip():
             files |= {"solution/solve.sh": _SOLVE, "solution/fix.patch": patch}
+            files |= scripted("fix.patch", patch, "git apply fix.patch && rm fix.patch", "git status --short")
         if self.image is not None:
             files["tests/test.patch"] = test_patch
             expected["restored"] = sorted({test.split("::")[0] for test in tests if "::" in test})

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Self
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
 
 from harness_eval.types import Json
@@ -128,6 +129,18 @@ def text_of(row: Row, column: str) -> str:
     if not text.strip():
         raise UnusableRow(f"its column {column!r} is empty")
     return text
+
+
+def scripted(name: str, text: str, *commands: str) -> dict[str, str]:
+    """The plan by which the scripted agent writes a file and runs commands; none where its language would read the text
+    otherwise."""
+    if "${" in text:
+        return {}
+    steps: list[dict[str, Json]] = [{"say": "I look around.", "run": "ls -a"}]
+    steps.append({"say": "I write it.", "create": {"path": name, "text": text}})
+    steps += [{"say": "I go on.", "run": command} for command in commands]
+    plan = {"done": "It is done.", "steps": steps}
+    return {"solution/plan.yaml": yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)}
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
