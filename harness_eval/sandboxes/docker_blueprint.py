@@ -100,12 +100,13 @@ class Blueprint:
 
 
 def first_process(blueprint: Blueprint, **settings: int) -> list[str]:
-    """The supervisor where the image has a python3 for it; else a shell that says so."""
+    """The supervisor where the image has a python3 for it; else something that says so, and is a shell where there are
+    the tools for it."""
     limit = blueprint.limits.disk_mb << 20
     if not blueprint.in_memory:
         settings["file"] = limit
     start = shlex.join(inside.command_line("python3", hide=1, **settings))
     able = "python3 -I -S -c 'import os, sys; os.posix_spawnp'"
-    bare = rf"printf '\000\000\000\011\000\000\000\005plain'; {entrypoint(limit)}"
+    bare = rf"printf '\000\000\000\011\000\000\000\005plain'; {entrypoint(limit) if blueprint.image.tools else ''}"
     folders = f"mkdir -p {shlex.join([*LOGS, '/tests', '/solution'])} 2>/dev/null"
     return ["sh", "-c", f"{folders}; if {able} 2>/dev/null; then exec {start}; fi; {bare}"]
