@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
+from harness_eval.sandboxes.healthcheck import require_healthy
 
 LOGS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")  # folders that every box has
 _TAIL = 2000  # characters of a program's last output that go into a failure
@@ -33,18 +34,19 @@ def require_no_image(spec: BoxSpec, kind: str) -> None:
 
 
 async def prepare(box: Sandbox, spec: BoxSpec) -> None:
-    """Copy `files/` into the working directory, then run `setup.sh` in it as the box's user, where they exist.
+    """Copy `files/` into the working directory, then run `setup.sh` in it as the box's user, where they exist; then
+    wait until the box is healthy.
 
     Raises:
-        TaskFailure: `setup.sh` failed; with its last output.
+        TaskFailure: `setup.sh` or the health check failed; with its last output.
     """
-    if spec.environment is None:
-        return
-    files, script = spec.environment / "files", spec.environment / "setup.sh"
-    if files.is_dir():
-        await box.upload(files, spec.workdir)
-    if script.is_file():
-        await _set_up(box, spec, script.read_text(encoding="utf-8"))
+    if spec.environment is not None:
+        files, script = spec.environment / "files", spec.environment / "setup.sh"
+        if files.is_dir():
+            await box.upload(files, spec.workdir)
+        if script.is_file():
+            await _set_up(box, spec, script.read_text(encoding="utf-8"))
+    await require_healthy(box, spec)
 
 
 async def _set_up(box: Sandbox, spec: BoxSpec, script: str) -> None:
