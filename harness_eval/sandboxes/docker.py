@@ -56,14 +56,18 @@ class DockerProvider(SandboxProvider):
         self._plain: Image | None = None
         self._reaped = False
         self._pool: Pool | None = None
+        self._entered = 0
 
     async def __aenter__(self) -> Self:
-        self._pool = await Pool().__aenter__()
+        self._entered += 1
+        if self._pool is None:
+            self._pool = await Pool().__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        pool, self._pool = self._pool, None
-        if pool:
+        self._entered -= 1
+        if self._pool and not self._entered:
+            pool, self._pool = self._pool, None
             await pool.__aexit__()
 
     @property
@@ -94,9 +98,7 @@ class DockerProvider(SandboxProvider):
             if self._pool and blueprint.image.origin == "plain":
                 self._pool.expect(_judging(blueprint))
             async with _boxed(container, spec) as box:
-                if blueprint.image.origin == "plain":
-                    await prepare(box, spec)
-                await require_healthy(box, spec)
+                await (prepare if blueprint.image.origin == "plain" else require_healthy)(box, spec)
                 yield box
 
     @asynccontextmanager

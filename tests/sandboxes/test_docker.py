@@ -12,7 +12,7 @@ import pytest
 from harness_eval import __version__
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes import owner, provider
-from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Healthcheck, Sandbox, SandboxProvider
+from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.shell import ShellBox
 from tests.sandboxes.conftest import BASE_IMAGE, make
 
@@ -147,19 +147,6 @@ async def test_a_disk_holds_all_files_of_the_working_directory_together(docker: 
 async def test_a_container_says_whose_it_is_and_what_it_is_for(docker: SandboxProvider) -> None:
     async with docker.open(BoxSpec("labelled", image=BASE_IMAGE)):
         assert f"{__version__}\tlabelled\tagent\t{owner.token()}" in _labels("version", "task", "role", "owner")
-
-
-async def test_a_box_waits_until_its_health_check_succeeds(docker: SandboxProvider) -> None:
-    check = Healthcheck("echo . >> tries; [ $(wc -l < tries) = 3 ]", interval=0.05)
-    async with docker.open(BoxSpec("ill at first", image=BASE_IMAGE, workdir="/srv", healthcheck=check)) as box:
-        assert (await box.run("cat tries")).output == ".\n" * 3
-
-
-async def test_a_health_check_that_keeps_failing_is_the_tasks_fault(docker: SandboxProvider) -> None:
-    check = Healthcheck("echo no pulse; exit 7", interval=0.05, retries=2, start_period=0.1, start_interval=0.05)
-    with pytest.raises(TaskFailure, match=r"(?s)ill: its health check ended with 7.*no pulse"):
-        async with docker.open(BoxSpec("ill", image=BASE_IMAGE, healthcheck=check)):
-            pytest.fail("it opened")
 
 
 @pytest.fixture(scope="module")

@@ -105,6 +105,12 @@ async def test_a_container_that_died_while_it_waited_is_not_handed_out(docker: D
         assert (await box.run("echo alive")).output == "alive\n"
 
 
+async def test_the_context_can_be_entered_within_itself(docker: DockerProvider) -> None:
+    async with docker, docker.open(BoxSpec("inner")):
+        await _fill(docker, 2)
+    assert docker.ready == 2
+
+
 async def test_a_start_that_fails_reaches_all_who_wait_for_it() -> None:
     failures = []
 
