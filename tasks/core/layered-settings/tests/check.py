@@ -37,7 +37,7 @@ def score() -> float:
         return 0.0
     wanted = EXPECTED["answer"]
     right = [key for key in wanted if same(answer.get(key), wanted[key])]
-    print(f"right: {right}; keys found: {sorted(answer)[:12]}")
+    print(f"right: {right}; keys found: {sorted(answer)[:12]!a}")
     share = len(right) / len(wanted)
     return (share if share >= 0.5 else 0.0) * (1.0 if answer.keys() <= wanted.keys() else 0.5)
 

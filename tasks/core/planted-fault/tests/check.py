@@ -103,7 +103,7 @@ def score() -> float:
     touched, found = others(), results(module)
     wanted = [[case[2]] for case in EXPECTED["cases"]]
     right = json.dumps(found) == json.dumps(wanted)
-    print(f"values right: {right}; the rest of the module kept: {kept(module)}; touched besides: {touched[:5]}")
+    print(f"values right: {right}; the rest of the module kept: {kept(module)}; touched besides: {touched[:5]!a}")
     return 1.0 if right and kept(module) and not touched else 0.0
 
 

@@ -35,7 +35,7 @@ def score() -> float:
         print("trace.json is missing or no object")
         return 0.0
     right = [key for key, value in EXPECTED.items() if same(answer.get(key), value)]
-    print(f"right: {right}; keys found: {sorted(answer)[:9]}")
+    print(f"right: {right}; keys found: {sorted(answer)[:9]!a}")
     return len(right) / len(EXPECTED) * (1.0 if answer.keys() <= EXPECTED.keys() else 0.5)
 
 
