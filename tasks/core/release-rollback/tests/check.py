@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 GIVEN = {
-    "ROLLBACK.md": "30cd91ddc85b91883b7192572bdc3e10d1206174fcacec610606871d5a1ec380",
+    "ROLLBACK.md": "796381c5addbc1ede41c6fca39cb52d653bb4f89c7990ed2fc4bf04739ce3dfc",
     "bin/health.py": "30c1cdc4802932a2c03f86cc2352015319d803d73c4848bc4be8823bd5bec44b",
 }
 TARGET = "srv/releases/r112"
