@@ -85,12 +85,14 @@ class Sandbox(ABC):
     The local sandbox has no file system of its own, so there `/tests` lives at `root + "/tests"`; elsewhere root is "".
     `as_solver` is what a verifier writes before a command that runs the solver's code, as shell words: such a command
     sees the working directory, but neither `/tests` nor `/logs` nor the verifier's processes. Empty where a verifier
-    and what it runs cannot be kept apart.
+    and what it runs cannot be kept apart. `own_judge` says that what is judged here is the agent's very box, emptied of
+    its processes, and no copy.
     """
 
     workdir: str
     root: str = ""
     as_solver: str = ""
+    own_judge: bool = False
 
     @abstractmethod
     async def run(
