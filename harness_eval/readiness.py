@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias
 
 import anyio
 
-from harness_eval.errors import ConfigError, SandboxFailure, boundary
+from harness_eval.errors import SandboxFailure, boundary
 from harness_eval.judging import Proof, prove
-from harness_eval.reference.plan import load_plan
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.task import Task
 
@@ -77,8 +76,6 @@ async def check(task: Task, provider: SandboxProvider) -> Readiness:
         state, reason = _state(task, proof) if proof else ("cannot-run", task.unsupported or "")
     except SandboxFailure as failure:
         state, reason = "cannot-run", str(failure)
-    if state in ("ok", "unproven") and (problem := _plan_problem(task)):
-        state, reason = "broken", problem
     return Readiness(task, state, reason, proof, time.monotonic() - started)
 
 
@@ -93,14 +90,3 @@ def _state(task: Task, proof: Proof) -> tuple[State, str]:
     if fetches and _OFFLINE.search(proof.detail):
         return "cannot-run", f"asks for the network, which it did not reach: {proof.detail}"
     return "broken", proof.detail
-
-
-def _plan_problem(task: Task) -> str:
-    """What is wrong with the plan of the scripted agent, if the task has one."""
-    plan = task.folder / "solution" / "plan.yaml"
-    try:
-        if plan.exists():
-            load_plan(plan)
-    except ConfigError as error:
-        return str(error)
-    return ""

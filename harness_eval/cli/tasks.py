@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import anyio
@@ -14,6 +15,7 @@ from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.cli.tasks_new import new
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.readiness import Readiness, check_all
+from harness_eval.reference.plan import load_plan
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.task import Task, load_suite
@@ -131,7 +133,19 @@ async def _check(
     tasks: Sequence[Task], chosen: SandboxProvider, jobs: int, watch: Callable[[Readiness], None]
 ) -> list[Readiness]:
     async with chosen:
-        return await check_all(tasks, chosen, jobs, watch)
+        found = await check_all(tasks, chosen, jobs, lambda each: watch(_with_plan(each)))
+    return [_with_plan(each) for each in found]
+
+
+def _with_plan(found: Readiness) -> Readiness:
+    """The finding, unless the plan of the scripted agent is what is broken."""
+    plan = found.task.folder / "solution" / "plan.yaml"
+    try:
+        if plan.exists():
+            load_plan(plan)
+    except ConfigError as error:
+        return replace(found, state="broken", reason=str(error))
+    return found
 
 
 def _print_line(text: str) -> None:
