@@ -21,7 +21,7 @@ KINDS = [
     pytest.param("docker", marks=pytest.mark.docker),
 ]
 ISOLATED = KINDS[1:]
-SHELL = pytest.param("shell", marks=pytest.mark.bubblewrap)  # no kind of its own: what is in a container without python3
+SHELL = pytest.param("shell", marks=pytest.mark.bubblewrap)  # no kind, but what a container without python3 holds
 
 
 def make(kind: str) -> SandboxProvider:
