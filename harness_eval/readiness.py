@@ -24,6 +24,7 @@ _OFFLINE = re.compile(
     r"|pull access denied|manifest (for \S+ )?(not found|unknown)|repository does not exist|toomanyrequests"
 )
 _UNBUILT = "does not build"  # what a failure says of an image that the engine could not make
+_LATE = "its image was not there within"  # and of one that was not pulled in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,8 @@ def _state(task: Task, proof: Proof) -> tuple[State, str]:
         return "unproven", "no solution: cannot be proven"
     # What could not be fetched says nothing about the task; a task without network that fails has only itself to blame.
     fetches = task.spec.limits.network or _UNBUILT in proof.detail
+    if task.spec.image is not None and _LATE in proof.detail:
+        return "cannot-run", proof.detail
     if fetches and _OFFLINE.search(proof.detail):
         return "cannot-run", f"asks for the network, which it did not reach: {proof.detail}"
     return "broken", proof.detail

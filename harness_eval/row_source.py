@@ -30,13 +30,14 @@ def read_rows(shape: Shape, mapping: Path) -> list[NumberedRow]:
         ConfigError: the rows cannot be read, or have no such column; in one line.
     """
     where = f"{mapping}: {shape.path or shape.dataset}"
-    if shape.dataset and (reason := _unreachable()):
+    local = shape.dataset is not None and (mapping.parent / shape.dataset).is_dir()
+    if shape.dataset and not local and (reason := _unreachable()):
         raise ConfigError(
             f"{where}: the hub cannot be reached ({reason}); with HF_HUB_OFFLINE=1 a copy that is here already is used"
         )
     try:
         with boundary("task"), _quiet():
-            table = _from_file(mapping.parent / shape.path) if shape.path else _from_hub(shape)
+            table = _from_file(mapping.parent / shape.path) if shape.path else _from_hub(shape, mapping.parent)
             if missing := shape.used_columns() - set(table.column_names):
                 name = min(missing)
                 raise ConfigError(f"{where}: there is no column {name!r}; {nearest(name, table.column_names)}")
@@ -81,11 +82,17 @@ def _from_file(path: Path) -> Json:
         return reader.get(kind, datasets.Dataset.from_parquet)(str(path), **options)
 
 
-def _from_hub(shape: Shape) -> Json:
-    """One split of a data set of the hub; its only one, where none is named."""
+def _from_hub(shape: Shape, beside: Path) -> Json:
+    """One split of a data set of the hub, or of a folder that is laid out like one; its only one, if none is named."""
     import datasets  # lazy: slow import
 
-    found = datasets.load_dataset(shape.dataset, shape.config, split=shape.split, revision=shape.revision)
+    place = beside / str(shape.dataset)
+    if place.is_dir():
+        with tempfile.TemporaryDirectory() as scratch:
+            options = {"cache_dir": scratch, "keep_in_memory": True}
+            found = datasets.load_dataset(str(place), shape.config, split=shape.split, **options)
+    else:
+        found = datasets.load_dataset(shape.dataset, shape.config, split=shape.split, revision=shape.revision)
     if shape.split is None and len(found) > 1:
         raise ConfigError(f"{shape.dataset}: split: is required; {nearest('', found)}")
     return found if shape.split else next(iter(found.values()))

@@ -189,6 +189,23 @@ def test_a_hub_that_cannot_be_reached_is_one_line_at_once(mapped: Mapped, monkey
         load_suite(mapping)
 
 
+def test_a_split_must_be_named_where_there_are_several(mapped: Mapped, tmp_path: Path) -> None:
+    (tmp_path / "capitals").mkdir()
+    mapping = mapped(CAPITALS)
+    mapping.write_text("dataset: capitals\nshape: question\n")
+    for split, rows in {"train": CAPITALS[:2], "test": CAPITALS[2:]}.items():
+        (tmp_path / "capitals" / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        if split == "train":
+            assert len(load_suite(mapping)) == 2
+    with pytest.raises(ConfigError, match="split: is required; choices: test, train"):
+        load_suite(mapping)
+    mapping.write_text("dataset: capitals\nsplit: test\nshape: question\n")
+    assert len(load_suite(mapping)) == 1
+    mapping.write_text("dataset: capitals\nsplit: tst\nshape: question\n")
+    with pytest.raises(ConfigError, match=r"capitals: cannot be read: ValueError: .*tst"):
+        load_suite(mapping)
+
+
 def test_a_missing_mapping_file_is_one_line() -> None:
     with pytest.raises(ConfigError, match=r"nosuch\.yaml: cannot be read"):
         load_suite("nosuch.yaml")

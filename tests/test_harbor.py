@@ -3,8 +3,11 @@ run their solution in a real container and get their reward, without any change.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import subprocess
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -353,6 +356,34 @@ def test_the_check_tells_a_tasks_fault_from_what_is_missing_here(suite: Path, ha
         "variable": "HARNESS_EVAL_TEST_UNSET is not set",
     }
     assert {name: text for name, text in reasons.items() if text not in str(rows[name]["detail"])} == {}
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    """These files, which can be executed, as an archive."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(data), 0o755
+            archive.addfile(entry, io.BytesIO(data))
+    return out.getvalue()
+
+
+@pytest.mark.docker
+def test_an_image_for_another_architecture_is_named_as_such(written: Written, harness_eval: Check) -> None:
+    name = "harness-eval-test-foreign:1"
+    layer = packed({"bin/sh": b"\x7fELF" + bytes(60)})
+    layers = {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]}
+    config = {"architecture": "riscv64", "os": "linux", "config": {"Env": ["PATH=/bin"]}, "rootfs": layers}
+    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+    told = {"config.json": json.dumps(config).encode(), "manifest.json": json.dumps(manifest).encode()}
+    image = packed({**told, "layer.tar": layer})
+    subprocess.run(["docker", "load"], input=image, check=True, capture_output=True)
+    task = written(**{"task.toml": FIRST + f'docker_image = "{name}"\n'})
+    code, rows = found(harness_eval, task.folder, "--sandbox", "docker")
+    subprocess.run(["docker", "rmi", "--force", name], check=True, capture_output=True)
+    assert (code, rows["greeting"]["state"]) == (0, "cannot-run")
+    assert "it is made for riscv64, the Docker engine runs" in str(rows["greeting"]["detail"])
 
 
 @pytest.mark.bubblewrap

@@ -38,7 +38,7 @@ def serve(
         return
     if not host.strip():
         raise ConfigError("--host is empty; 127.0.0.1 is this machine alone, 0.0.0.0 is everybody who reaches it")
-    folders = tuple(task.folder for task in load_suite(suite))
+    folders = tuple(task.folder for task in load_suite(suite) if task.unsupported is None)
     planted, faults = parse_couplings(coupling or []), parse_faults(fault or [])
     config = ReferenceConfig(folders, planted, faults, seed, host, port)
 

@@ -176,7 +176,7 @@ def _create(client: DockerClient, blueprint: Blueprint) -> str:
 
 
 async def _explained(failure: SandboxFailure, blueprint: Blueprint) -> SandboxFailure | TaskFailure:
-    """The failure of a start with the name of the image, as the task's where the image is one that cannot run."""
+    """The failure of a start with the name of the image, as the task's where the image is one that runs nowhere."""
     image = blueprint.image
     reason = _OF_THE_IMAGE.search(str(failure))
     if image.origin == "plain" or reason is None:
@@ -191,7 +191,8 @@ async def _explained(failure: SandboxFailure, blueprint: Blueprint) -> SandboxFa
     with engine():
         here = await to_thread.run_sync(machine)
     made = f"it is made for {image.architecture}, the Docker engine runs {here}"
-    return TaskFailure(f"{blueprint.task}: the programs of the image {image.name} cannot run here: {made}")
+    fault = TaskFailure if image.architecture in ("", here) else SandboxFailure
+    return fault(f"{blueprint.task}: the programs of the image {image.name} cannot run here: {made}")
 
 
 def remove(api: APIClient, identity: str) -> None:
