@@ -137,6 +137,7 @@ async def judged_in_place(box: OwnImageBox, spec: BoxSpec) -> AsyncIterator[Sand
     user = spec.verifier_user or box.container.blueprint.image.user or ROOT
     await _make_folders(box.root_box, box.container, user, fresh=True)
     async with _as_user(box.root_box, box.container, user, spec) as sealed:
+        sealed.own_judge = True
         yield sealed
 
 
