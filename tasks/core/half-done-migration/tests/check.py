@@ -77,13 +77,23 @@ ATTEMPT = [
     "CREATE UNIQUE INDEX town_once ON town(name)",
 ]
 PROBE = """
-import json, shutil, sqlite3, subprocess, sys
+import contextlib, io, json, shutil, sqlite3, sys
+import migrate
 from migrations import Refused, m003
 
 
 def command(name):
-    done = subprocess.run([sys.executable, "-EsB", "migrate.py", name], capture_output=True, text=True, timeout=10)
-    return [done.returncode, done.stdout, done.stderr]
+    said, complained = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
+        status = safely(migrate.main, name)
+    return [status, said.getvalue(), complained.getvalue()]
+
+
+def safely(act, name):
+    try:
+        return act(name)
+    except Exception as error:
+        return repr(error)
 
 
 def called(name):
@@ -100,7 +110,7 @@ def called(name):
 
 results = []
 for name, times in json.load(sys.stdin):
-    flags = called(name) if times else None
+    flags = safely(called, name) if times else None
     results.append([flags, [command(name) for _ in range(times or 1)]])
 print(json.dumps(results))
 """
@@ -157,6 +167,7 @@ def script(name: str, without_trigger: bool = False) -> str:
 def half_done(path: Path, members: list[Member], statements: int) -> None:
     """A database of version 2 in which so many statements of the attempt have acted, and then somebody worked."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA synchronous = OFF")
         database.executescript(script("schema_v2.sql", without_trigger=True))
         database.executemany("INSERT INTO member VALUES (?, ?, ?, ?, ?)", members)
         database.executemany("INSERT INTO payment VALUES (?, ?, ?, ?)", [row[:4] for row in PAYMENTS])
@@ -175,6 +186,7 @@ def finished(path: Path, members: list[Member], payments: list[Payment]) -> None
     """The database of version 3 that has to come out."""
     towns: dict[str, tuple[int, str]] = {}
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA synchronous = OFF")
         database.executescript(script("schema_v3.sql", without_trigger=True))
         for number, name, email, joined, town in members:
             *given, family = name.split()
@@ -289,6 +301,7 @@ class Trial:
             self.asked.append((name, 2))
         half_done(self.folder / "empty.db", [], 0)
         with contextlib.closing(sqlite3.connect(self.folder / "empty.db", isolation_level=None)) as database:
+            database.execute("PRAGMA synchronous = OFF")
             database.execute("DELETE FROM payment")
         finished(self.wanted / "empty.db", [], [])
         finished(self.folder / "done.db", MEMBERS, PAYMENTS)
