@@ -3,74 +3,51 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import anyio
-
 from harness_eval import __version__
-from harness_eval.errors import ConfigError, HarnessEvalError, boundary
-from harness_eval.judging import Proof, prove
+from harness_eval.cache import cache_folder
+from harness_eval.errors import ConfigError
+from harness_eval.judging import Proof
+from harness_eval.readiness import Readiness, check_all
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.task import Task
 
 _AT_ONCE = 4  # boxes under way; proofs wait mostly for processes to start
+_LIVE = "live"  # what a remembered proof says of a task that is judged with processes alive
+_WORDS = {"broken": "broken", "cannot-run": "cannot be run"}
 _SHOWN = 5  # broken tasks named in one message
-
-
-def cache_folder() -> Path:
-    """Where proofs are remembered: `$XDG_CACHE_HOME/harness-eval`, by default `~/.cache/harness-eval`."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "harness-eval"
-
-
-async def prove_all(
-    tasks: Sequence[Task], provider: SandboxProvider, watch: Callable[[Task, Proof], None]
-) -> list[Proof]:
-    """Prove all tasks, several at once; one proof for each, in their order. A broken sandbox gives a failed proof."""
-    proofs: dict[int, Proof] = {}
-    limiter = anyio.CapacityLimiter(_AT_ONCE)
-
-    async def one(index: int) -> None:
-        async with limiter:
-            proofs[index] = await _prove(tasks[index], provider)
-        watch(tasks[index], proofs[index])
-
-    async with provider, anyio.create_task_group() as group:
-        for index in range(len(tasks)):
-            group.start_soon(one, index)
-    return [proofs[index] for index in range(len(tasks))]
-
-
-async def _prove(task: Task, provider: SandboxProvider) -> Proof:
-    try:
-        with boundary("task"):
-            return await prove(task, provider)
-    except HarnessEvalError as error:
-        return Proof(None, None, ok=False, detail=str(error))
 
 
 async def require_proven(
     tasks: Sequence[Task], provider: SandboxProvider, watch: Callable[[Task, Proof], None]
-) -> None:
-    """Prove those tasks whose content was not proven before in this kind of sandbox by this version.
+) -> tuple[Task, ...]:
+    """The tasks, `live` where they have to be; those whose content was not proven before in this kind of sandbox by
+    this version are proven now. One without a solution cannot be, and is taken as it is.
 
     Raises:
-        ConfigError: one of them is broken, which must be known before anything is paid for.
+        ConfigError: one of them is broken or cannot run here, which must be known before anything is paid for.
     """
-    fresh = [task for task in tasks if not _marker(task, provider).exists()]
-    proofs = await prove_all(fresh, provider, watch)
-    broken = []
-    for task, proof in zip(fresh, proofs, strict=True):
-        if proof.ok:
-            _remember(_marker(task, provider))
-        else:
-            broken.append(f"{task.name}: {' '.join(proof.detail.split())[:300]}")
-    if broken:
-        more = f"; and {len(broken) - _SHOWN} more" if len(broken) > _SHOWN else ""
-        told = "; ".join(broken[:_SHOWN])
-        raise ConfigError(f"broken in the {provider.name} sandbox, so nothing was run: {told}{more}")
+    known = {task.name: _recall(_marker(task, provider)) for task in tasks}
+    fresh = [task for task in tasks if known[task.name] is None]
+    async with provider:
+        found = await check_all(fresh, provider, _AT_ONCE, lambda each: watch(each.task, _proof(each)))
+    for each in found:
+        known[each.task.name] = _proof(each).live
+        if each.state == "ok":
+            _remember(_marker(each.task, provider), _proof(each).live)
+    if unfit := [each for each in found if each.state in ("broken", "cannot-run")]:
+        states = " and ".join(words for state, words in _WORDS.items() if any(each.state == state for each in unfit))
+        told = "; ".join(f"{each.task.name}: {' '.join(each.reason.split())[:300]}" for each in unfit[:_SHOWN])
+        more = f"; and {len(unfit) - _SHOWN} more" if len(unfit) > _SHOWN else ""
+        raise ConfigError(f"{states} in the {provider.name} sandbox, so nothing was run: {told}{more}")
+    return tuple(replace(task, live=bool(known[task.name])) for task in tasks)
+
+
+def _proof(found: Readiness) -> Proof:
+    return found.proof or Proof(None, None, ok=False, detail=found.reason)
 
 
 def _marker(task: Task, provider: SandboxProvider) -> Path:
@@ -78,9 +55,17 @@ def _marker(task: Task, provider: SandboxProvider) -> Path:
     return cache_folder() / "proofs" / hashlib.sha256(identity.encode()).hexdigest()
 
 
-def _remember(marker: Path) -> None:
+def _recall(marker: Path) -> bool | None:
+    """Whether the proven task is `live`; None where no proof is remembered."""
+    try:
+        return marker.read_text(encoding="utf-8") == _LIVE
+    except OSError:
+        return None
+
+
+def _remember(marker: Path, live: bool) -> None:
     try:
         marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
+        marker.write_text(_LIVE if live else "", encoding="utf-8")
     except OSError:
         return  # without a cache the proof is simply made again

@@ -204,14 +204,16 @@ async def run(again: Rerun, folder: Path, watch: Watch, width: int = _WIDTH) -> 
     Raises:
         ConfigError: a task is broken, or the folder is not one of this very replay.
     """
-    tasks = {trial.task.name: trial.task for trial in again.trials}
-    await require_proven(tuple(tasks.values()), again.provider, watch.proven)
+    tasks = tuple({trial.task.name: trial.task for trial in again.trials}.values())
+    proven = {task.name: task for task in await require_proven(tasks, again.provider, watch.proven)}
     with store.open_run(folder, again.study) as run_folder:
         if (again.source / PROBE).is_file():
             shutil.copyfile(again.source / PROBE, folder / PROBE)  # it speaks of the endpoint that gave these replies
         before = store.tally(folder)
         owed = [trial for trial in again.trials if trial.key not in before.judged]
-        owed = [replace(trial, earlier=before.attempts.get(trial.key, 0)) for trial in owed]
+        owed = [
+            replace(trial, task=proven[trial.task.name], earlier=before.attempts.get(trial.key, 0)) for trial in owed
+        ]
         runner = Runner(again.provider, run_folder.append, watch.ended, play=partial(_play, again.source))
         watch.begin(len(again.trials), len(before.judged), before.solved)
         return await runner.run([Lane(ReplayEndpoint("replay", "recorded", ()), owed, width, _free)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -102,7 +102,7 @@ async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True,
         ConfigError: a credential is missing, a task is broken, or the folder cannot be used for this study.
     """
     _check_endpoints(study.config)
-    await require_proven(study.tasks, study.provider, watch.proven)
+    study = replace(study, tasks=await require_proven(study.tasks, study.provider, watch.proven))
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
         done = before.judged if retry_lost else before.judged | before.attempts.keys()

@@ -118,7 +118,8 @@ async def _recovered(trial: Trial, strict: Result, agent: Agent, provider: Sandb
     try:
         with boundary("sandbox"):
             await remove_verifier(agent.desk.sandbox)
-        record = await agent.go_on()
+        with boundary("harness"):
+            record = await agent.go_on()
         with boundary("task"):
             verdict = await judge(trial.task, agent.desk.sandbox, provider)
     except HarnessEvalError as error:

@@ -121,6 +121,9 @@ class Breaking(SandboxProvider):
     def open(self, spec: BoxSpec) -> AbstractAsyncContextManager[Sandbox]:
         return self._open(spec)
 
+    def seal(self, box: Sandbox, spec: BoxSpec) -> AbstractAsyncContextManager[Sandbox]:
+        return self.inner.seal(box, spec)
+
     @asynccontextmanager
     async def _open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         if self.opening:

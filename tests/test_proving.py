@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from harness_eval.cache import cache_folder
 from harness_eval.errors import ConfigError
 from harness_eval.judging import Proof
-from harness_eval.proving import cache_folder, prove_all, require_proven
+from harness_eval.proving import require_proven
+from harness_eval.readiness import check_all
 from harness_eval.sandboxes import provider
 from harness_eval.task import Task
 from tests.doubles import Breaking, make_task
@@ -63,8 +65,17 @@ async def test_a_sandbox_that_breaks_while_proving_is_one_line(tmp_path: Path) -
 
 async def test_proofs_come_in_the_order_of_their_tasks(tmp_path: Path) -> None:
     tasks = [make_task(tmp_path / "suite", f"t{n}", **({"test_sh": NEVER} if n % 2 else {})) for n in range(6)]
-    proofs = await prove_all(tasks, provider("local"), Seen())
-    assert [proof.ok for proof in proofs] == [True, False] * 3
+    told: list[str] = []
+    found = await check_all(tasks, provider("local"), 3, lambda each: told.append(each.task.name))
+    assert [each.state for each in found] == ["ok", "broken"] * 3
+    assert told == [task.name for task in tasks]
+
+
+async def test_a_task_without_a_solution_is_taken_as_it_is(tmp_path: Path) -> None:
+    seen, task = Seen(), make_task(tmp_path / "suite")
+    (task.folder / "solution" / "solve.sh").unlink()
+    assert await require_proven([task], provider("local"), seen) == (task,)
+    assert seen == ["say-hello False"]
 
 
 async def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
