@@ -151,30 +151,6 @@ async def test_the_verdict_holds_the_tail_of_the_output_without_credentials(
     assert len(detail) <= 2100
 
 
-@EVERY_SANDBOX
-@pytest.mark.parametrize(
-    ("broken", "score"),
-    [
-        ("chmod 000 .", 1.0),
-        ("rm -rf {root}/logs/verifier; touch {root}/logs/verifier", 1.0),
-        ("mkdir -p {root}/tests/a && chmod 000 {root}/tests/a", 1.0),
-        ("rm -rf {root}/tests; ln -s {root}/app {root}/tests", 1.0),
-        ("chmod 555 {root}/logs/verifier", 1.0),
-        ("rm -rf {root}/logs && touch {root}/logs", 0.0),
-    ],
-)
-async def test_what_the_agent_did_to_the_verifiers_places_is_a_result(
-    tmp_path: Path, provider: SandboxProvider, broken: str, score: float
-) -> None:
-    task = load_task(make_folder(tmp_path, SOLVED_BY_ANSWER))
-    async with provider.open(task.spec) as box:
-        await box.run("touch answer")
-        await box.run(broken.format(root=box.root))
-        if score == 0.0 and (await box.run(f"test -d {box.root}/logs")).exit_code == 0:
-            pytest.skip("here the place cannot be removed")
-        assert (await verify(task, box)).score == score
-
-
 async def test_a_task_is_proven_by_failing_untouched_and_passing_when_solved(tmp_path: Path) -> None:
     proof = await prove(load_task(make_folder(tmp_path, SOLVED_BY_ANSWER)), LocalProvider())
     assert proof.ok

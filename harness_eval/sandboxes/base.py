@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from harness_eval.errors import ConfigError
+
 
 @dataclass(frozen=True, slots=True)
 class BoxLimits:
@@ -58,6 +60,11 @@ class BoxSpec:
     user: str | None = None
     verifier_user: str | None = None
     healthcheck: Healthcheck | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError for a working directory that is not absolute, or leads up again."""
+        if not self.workdir.startswith("/") or ".." in self.workdir.split("/") or "\0" in self.workdir:
+            raise ConfigError(f"{self.name}: the working directory {self.workdir!r} must be absolute, without '..'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +147,7 @@ class SandboxProvider(ABC):
 
     name: str
     promises: str  # one sentence: what this kind protects from
+    swept: int = 0  # what dead runs had left, and has been removed on the way
 
     async def __aenter__(self) -> Self:
         return self
