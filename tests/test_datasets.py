@@ -596,3 +596,17 @@ async def test_a_repair_may_bring_its_repository_in_an_image(repaired: Repaired,
     assert (await attempt(task, "docker", f"{FIX}; echo 'raise SystemExit' > tests/test_minutes.py")).solved
     assert (await attempt(task, "docker", f"{FIX}; sed -i s/02d/d/ spans.py")).score == 0
     assert (await attempt(task, "docker", WRONG["an early end"])).score == 0
+
+
+def test_a_repository_that_went_on_is_copied_again(mapped: Mapped, repository: dict[str, Any], tmp_path: Path) -> None:
+    keys = {"shape": "repair", "repository": "spans"}
+    rows = [repository | {"PASS_TO_PASS": "[]"}]
+    assert load_suite(mapped(rows, **keys))[0].unsupported is None
+    (tmp_path / "spans" / "more.py").write_text("")
+    git(tmp_path / "spans", "add", "-A")
+    git(tmp_path / "spans", "commit", "--quiet", "-m", "More")
+    newest = git(tmp_path / "spans", "rev-parse", "HEAD").strip()
+    later = {"instance_id": "demo__spans-2", "base_commit": newest, "patch": "", "test_patch": ""}
+    tasks = load_suite(mapped([*rows, rows[0] | later], **keys))
+    assert [(task.name, task.unsupported) for task in tasks] == [("demo__spans-1", None), ("demo__spans-2", None)]
+    assert (tasks[1].folder / "environment" / "files" / "more.py").exists()

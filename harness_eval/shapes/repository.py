@@ -29,8 +29,9 @@ def mirrored(place: str, beside: Path, commit: str) -> Path:
     with _lock:
         if not (mirror / "HEAD").is_file():
             _clone(source, mirror)
-        if not _has(mirror, commit):
-            _git(["fetch", "--quiet", "--force", source, "+refs/heads/*:refs/heads/*"], mirror)
+        for wanted in ("+refs/heads/*:refs/heads/*", f"+{commit}:refs/kept/{commit}"):  # what no branch has, by itself
+            if not _has(mirror, commit):
+                _run(["fetch", "--quiet", "--force", source, wanted], mirror)
     if not _has(mirror, commit):
         raise UnusableRow(f"{place} has no commit {commit[:40]}")
     return mirror
@@ -41,7 +42,11 @@ def _clone(source: str, mirror: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="unfinished-", dir=mirror.parent) as unfinished:
         _git(["clone", "--quiet", "--bare", source, f"{unfinished}/copy"], mirror.parent)
         _git(["config", "uploadpack.allowAnySHA1InWant", "true"], Path(unfinished, "copy"))
-        Path(unfinished, "copy").rename(mirror)
+        try:
+            Path(unfinished, "copy").rename(mirror)
+        except OSError:
+            if not mirror.is_dir():  # else another process was faster
+                raise
 
 
 def _has(mirror: Path, commit: str) -> bool:
