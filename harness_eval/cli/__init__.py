@@ -30,6 +30,7 @@ COMMANDS = {
     "axes": "List all axes and their levels.",
     "harness": "List, show and compare harnesses.",
     "tasks": "List tasks, and check that they can judge.",
+    "clean": "Remove what runs that were killed have left on this machine: containers, folders, processes.",
     "serve": "Run the reference endpoint on its own.",
 }
 """Each command with the line that stands for it in the overview; its module has the same name."""

@@ -95,10 +95,13 @@ def _run(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> 
         say(f"note: {note}")
     try:
         with Progress() as progress:
-            return anyio.run(study.run, resolved, folder, progress, retry_lost, probe_again)
+            ended = anyio.run(study.run, resolved, folder, progress, retry_lost, probe_again)
     except KeyboardInterrupt:
         say("interrupted before any trial had ended")
         raise typer.Exit(INTERRUPTED) from None
+    if swept := resolved.provider.swept:
+        say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
+    return ended
 
 
 def _count(resolved: Study) -> str:

@@ -122,7 +122,7 @@ class BubblewrapProvider(SandboxProvider):
             return
         number = next(_number)
         if number == 0:
-            cgroup.sweep(self._groups)
+            self.swept += cgroup.sweep(self._groups)
         group = cgroup.Group(self._groups, str(number), spec.limits)
         try:
             try:

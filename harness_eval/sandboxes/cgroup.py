@@ -7,8 +7,11 @@ killed run can be told from those of a living one.
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGKILL
 
 import anyio
 
@@ -121,14 +124,29 @@ class Group:
                     break
 
 
+def left(place: Parents) -> dict[str, str]:
+    """The groups that runs have made, dead and living ones: names, with the tokens of their owners."""
+    names = {path.name for parent in place.folders.values() for path in parent.glob(f"{_PREFIX}*")}
+    return {name: name.removeprefix(_PREFIX).rpartition("-")[0] for name in sorted(names)}
+
+
+def discard(place: Parents, name: str) -> bool:
+    """Kill what is in a group and remove it; whether it is gone."""
+    folders = {parent / name for parent in place.folders.values()}
+    for _ in range(50):
+        for folder in folders:
+            with suppress(OSError):
+                for pid in map(int, (folder / "cgroup.procs").read_text().split()):
+                    if pid:  # 0 stands for one that we cannot see, and to `kill` for ourselves
+                        os.kill(pid, SIGKILL)
+            with suppress(OSError):
+                folder.rmdir()
+        if not any(folder.exists() for folder in folders):
+            return True
+        time.sleep(0.01)  # the kernel has not yet let go of the last process
+    return False
+
+
 def sweep(place: Parents) -> int:
     """Remove the groups that killed runs left; their number."""
-    count = 0
-    for folder in {path for parent in place.folders.values() for path in parent.glob(f"{_PREFIX}*")}:
-        if owner.gone(folder.name.removeprefix(_PREFIX).rpartition("-")[0]):
-            try:
-                folder.rmdir()
-                count += 1
-            except OSError:
-                continue
-    return count
+    return sum(discard(place, name) for name, token in left(place).items() if owner.gone(token))

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import anyio
 from anyio import to_thread
@@ -24,6 +24,9 @@ from harness_eval.sandboxes.docker_pool import Pool
 from harness_eval.sandboxes.environment import prepare
 from harness_eval.sandboxes.healthcheck import require_healthy
 from harness_eval.sandboxes.sealing import copy_folder
+
+if TYPE_CHECKING:
+    from docker import DockerClient
 
 _AS_SOLVER = "/root/as_solver.py"
 # The container sees to it that no privileges come back; the kernel takes the capabilities of whoever stops being root.
@@ -92,7 +95,7 @@ class DockerProvider(SandboxProvider):
         """A fresh container; see `SandboxProvider.open`. The first one waits until the task's image is built."""
         if not self._reaped:
             self._reaped = True
-            await reap()
+            self.swept += await reap()
         blueprint = _blueprint(spec, await self._image(spec))
         async with self._container(blueprint) as container:
             if self._pool and blueprint.image.origin == "plain":
@@ -199,8 +202,13 @@ async def reap() -> int:
 
 def _reap() -> int:
     with closing(connect()) as client:
-        found = client.containers.list(all=True, filters={"label": f"{LABEL}=1"}, ignore_removed=True)
-        dead = [container for container in found if owner.gone(container.labels.get(OWNER, ""))]
-        for container in dead:
-            remove(client.api, str(container.id))
+        dead = [identity for identity, token in left(client).items() if owner.gone(token)]
+        for identity in dead:
+            remove(client.api, identity)
     return len(dead)
+
+
+def left(client: DockerClient) -> dict[str, str]:
+    """The containers of all runs, dead and living ones, with the tokens of their owners."""
+    found = client.containers.list(all=True, filters={"label": f"{LABEL}=1"}, ignore_removed=True)
+    return {str(container.id): container.labels.get(OWNER, "") for container in found}

@@ -52,7 +52,7 @@ class LocalProvider(SandboxProvider):
         require_no_image(spec, self.name)
         if not self._swept:
             self._swept = True
-            await to_thread.run_sync(sweep)
+            self.swept += await to_thread.run_sync(sweep)
         async with self._opened(spec) as box:
             await prepare(box, spec)
             yield box
@@ -133,13 +133,19 @@ def _mine(root: Path) -> bool:
         return False
 
 
+def left() -> dict[Path, str]:
+    """The folders that runs of this user have made, dead and living ones, with the tokens of their owners."""
+    found = sorted(Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*"))
+    tokens = {root: root.name.removeprefix(_PREFIX).rpartition("-")[0] for root in found if _mine(root)}
+    return {root: token for root, token in tokens.items() if owner.is_token(token)}
+
+
+def discard(root: Path) -> bool:
+    """Kill the processes that belong to a folder and remove it; whether it is gone."""
+    _clear(root, killed=True)
+    return not root.exists()
+
+
 def sweep() -> int:
     """Remove what killed runs left: their folders, and processes that belong to these; the number of folders."""
-    count = 0
-    for root in Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*"):
-        token = root.name.removeprefix(_PREFIX).rpartition("-")[0]
-        if _mine(root) and owner.gone(token):
-            _kill_stragglers(root)
-            _remove(root)
-            count += 1
-    return count
+    return sum(discard(root) for root, token in left().items() if owner.gone(token))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 
@@ -24,6 +25,11 @@ def _started(pid: int) -> str | None:
 def token() -> str:
     """This process, written so that it can stand in a file name or a label: machine, process id, start time."""
     return f"{_machine()}.{os.getpid()}.{_started(os.getpid())}"
+
+
+def is_token(text: str) -> bool:
+    """Whether this could be what `token` gave somewhere."""
+    return re.fullmatch(r"[0-9a-f]{12}(\.\d+){3}", text) is not None
 
 
 def gone(owner: str) -> bool:

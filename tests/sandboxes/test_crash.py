@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness_eval.errors import SandboxFailure
-from harness_eval.sandboxes import cgroup, local, owner
+from harness_eval.sandboxes import cgroup, leftovers, local, owner
 from harness_eval.sandboxes.base import BoxSpec
 from harness_eval.sandboxes.docker import reap
 from tests.sandboxes.conftest import BASE_IMAGE, KINDS, make
@@ -35,16 +35,22 @@ anyio.run(main)
 """
 
 
-def _killed(kind: str, mark: str, folder: Path, number: signal.Signals = signal.SIGKILL) -> int:
-    """The process id of a run that got a signal while a command and a service ran in its box."""
+def _started(kind: str, mark: str, folder: Path) -> subprocess.Popen[bytes]:
+    """A run in whose box a command and a service run."""
     base = [BASE_IMAGE] if kind == "docker" else []
     program = [sys.executable, "-c", _PROGRAM, kind, mark, *base]
     env = {**os.environ, "TMPDIR": str(folder)}
-    with subprocess.Popen(
+    run = subprocess.Popen(
         program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env, cwd=Path(__file__).parents[2]
-    ) as run:
-        assert run.stdout is not None
-        assert run.stdout.readline() == b"ready\n"
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == b"ready\n"
+    return run
+
+
+def _killed(kind: str, mark: str, folder: Path, number: signal.Signals = signal.SIGKILL) -> int:
+    """The process id of a run that got a signal while a command and a service ran in its box."""
+    with _started(kind, mark, folder) as run:
         run.send_signal(number)
     return run.pid
 
@@ -134,6 +140,33 @@ def test_the_control_groups_of_a_killed_run_are_removed(tmp_path: Path) -> None:
     pid = _killed("bubblewrap", "300", tmp_path)
     assert _groups(pid)
     _until(lambda: cgroup.sweep(place) == 0 and not _groups(pid))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cleaning_takes_exactly_what_a_killed_run_left(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: Callable[..., list[str]], mark: str
+) -> None:
+    make(kind)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with _started(kind, mark, tmp_path) as living:
+        pid = _killed(kind, "300", tmp_path)
+        with leftovers.found() as (found, _):
+            dead = {each.name: each for each in found if f".{pid}." in each.name}
+            ours = {each.name: each for each in found if f".{living.pid}." in each.name}
+            assert all(each.dead for each in dead.values())
+            assert not any(each.dead for each in ours.values())
+            if kind != "docker":  # the engine has removed it, or is about to
+                assert len(dead) == len(ours) == (kind == "local" or cgroup.parents() is not None)
+            for each in found:
+                assert not each.dead or each.name not in dead or each.discard()
+        assert [name for name in _left(tmp_path) if f".{pid}." in name] == []
+        assert len([line for line in seen(f"sleep {mark}") if "python" not in line]) == 3
+        living.send_signal(signal.SIGINT)
+
+
+def _left(folder: Path) -> list[str]:
+    place = cgroup.parents()
+    return [*(path.name for path in folder.iterdir()), *(cgroup.left(place) if place else ())]
 
 
 def _docker(*words: str) -> list[str]:
