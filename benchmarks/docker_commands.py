@@ -3,7 +3,7 @@
 python benchmarks/docker_commands.py --base-image harness-eval-base
 python benchmarks/docker_commands.py --commands 200 --boxes 10 --json
 
-All ways run the same command in turn, so that whatever else the machine does meets them alike.
+All ways run the same command in turn, so that whatever else the machine does meets them alike, with a pause between.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from harness_eval.sandboxes.docker import DockerProvider
 from harness_eval.sandboxes.docker_engine import connect
 
 COMMAND = "true"
+PAUSE = 0.05  # seconds before each command, in which the engine tidies up after the one before
 EXEC = "docker exec (command line)"
 NO_PYTHON = "harness-eval-benchmark-no-python"
 Way = Callable[[], Awaitable[object]]
@@ -68,6 +69,7 @@ async def commands(times: Times, base: str, number: int) -> None:
         }
         for _ in range(number + 1):
             for name, way in ways.items():
+                await anyio.sleep(PAUSE)
                 await times.measure(name, way)
         for name in ways:
             del times.taken[name][0]  # the first of each warms up

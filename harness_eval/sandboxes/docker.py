@@ -115,6 +115,7 @@ class DockerProvider(SandboxProvider):
             return
         await inner.end_processes()
         if not isinstance(inner, SupervisedBox) or spec.workdir == "/":
+            inner.own_judge = True
             yield inner
             return
         blueprint = _judging(_blueprint(spec, await self._image(spec)))
