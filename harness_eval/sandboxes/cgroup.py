@@ -135,16 +135,20 @@ def discard(place: Parents, name: str) -> bool:
     folders = {parent / name for parent in place.folders.values()}
     for _ in range(50):
         for folder in folders:
-            with suppress(OSError):
-                for pid in map(int, (folder / "cgroup.procs").read_text().split()):
-                    if pid:  # 0 stands for one that we cannot see, and to `kill` for ourselves
-                        os.kill(pid, SIGKILL)
+            _kill_in(folder)
             with suppress(OSError):
                 folder.rmdir()
         if not any(folder.exists() for folder in folders):
             return True
         time.sleep(0.01)  # the kernel has not yet let go of the last process
     return False
+
+
+def _kill_in(folder: Path) -> None:
+    with suppress(OSError):
+        for pid in map(int, (folder / "cgroup.procs").read_text().split()):
+            if pid:  # 0 stands for one that we cannot see, and to `kill` for ourselves
+                os.kill(pid, SIGKILL)
 
 
 def sweep(place: Parents) -> int:
