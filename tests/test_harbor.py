@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
@@ -285,6 +286,14 @@ async def test_a_prebuilt_image_keeps_its_user_and_place_unless_the_task_says_ot
     toml = f'[environment]\ndocker_image = "{image}"\nallow_internet = false\n{keys}'
     parts = {"task.toml": toml, "environment/Dockerfile": None, "solution/solve.sh": WHO, "tests/test.sh": WHO_SH}
     await proven(written(**parts, **{"tests/who": f"{who}\n", "tests/verifier": f"{verifier}\n"}))
+
+
+@pytest.mark.docker
+async def test_file_names_may_be_no_text(written: Written) -> None:
+    task = written(**{"environment/files/plain.txt": "", "environment/Dockerfile": f"{DOCKERFILE}COPY files/ ./\n"})
+    for part in ("environment/files", "tests", "solution"):
+        os.close(os.open(os.fsencode(task.folder / part) + b"/gr\xfc\xdfe", os.O_CREAT | os.O_WRONLY))
+    await proven(load_task(task.folder))
 
 
 @pytest.mark.docker

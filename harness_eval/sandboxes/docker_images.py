@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
 import shlex
 import threading
@@ -150,9 +151,9 @@ def _content(folder: Path) -> str:
     """A hash over names, modes and bytes of all that is in a folder."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        total.update(f"{path.relative_to(folder)}\0{path.lstat().st_mode}\0".encode())
+        total.update(os.fsencode(f"{path.relative_to(folder)}\0{path.lstat().st_mode}\0"))
         if path.is_symlink():
-            total.update(str(path.readlink()).encode())
+            total.update(os.fsencode(path.readlink()))
         elif path.is_file():
             total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
