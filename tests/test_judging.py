@@ -116,14 +116,12 @@ ATTACKS = {
     "reads the tests": """
         cat /tests/* /proc/*/root/tests/* /proc/*/cwd/../tests/* > loot; grep -rs swordfish /tests /logs >> loot""",
     "kills the verifier": "kill -9 -1; kill -9 $PPID",
-    "looks at processes": "cat /proc/[0-9]*/cmdline | grep -ao 'check[.]py' > loot; ls /tests >> loot",
     "traces the verifier": """python3 -c '
-import ctypes
+import ctypes, os
 with open("loot", "w") as loot:
-    for pid in range(3, 200):
-        if ctypes.CDLL(None).ptrace(16, pid, 0, 0) == 0 and "check.py" in open(f"/proc/{pid}/cmdline").read():
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if "check.py" in open(f"/proc/{pid}/cmdline").read() and ctypes.CDLL(None).ptrace(16, int(pid), 0, 0) == 0:
             loot.write("traced")'""",
-    "goes on after its end": "(setsid sleep MARK &); nohup sleep MARK & disown; exit 0",
     "plants what the verifier's programs load": """
         mkdir -p ~/.local/lib/python3.{11,12,13}/site-packages
         for place in ~/.bash_profile ~/.profile ~/.local/lib/python3.*/site-packages/usercustomize.py; do
@@ -132,12 +130,30 @@ with open("loot", "w") as loot:
 }
 
 
+BESIDE = {  # what only a namespace of its own keeps from the solver's code
+    "looks at processes": "cat /proc/[0-9]*/cmdline | grep -ao 'check[.]py' > loot; ls /tests >> loot",
+    "goes on after its end": "(setsid sleep MARK &); nohup sleep MARK & disown; exit 0",
+}
+
+
 @APART
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
 async def test_the_solvers_code_reaches_neither_the_reward_nor_the_verifier_nor_its_tests(
     tmp_path: Path, kind: str, attack: str, mark: str
 ) -> None:
-    task = checked(tmp_path, RUNS_IT.replace("MARK", mark), "[verifier]\ntimeout_sec = 20\n")
+    await attacked(tmp_path, kind, attack, mark)
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.parametrize("attack", BESIDE.values(), ids=BESIDE.keys())
+async def test_in_bubblewrap_the_solvers_code_sees_no_process_but_its_own_and_ends_with_its_command(
+    tmp_path: Path, attack: str, mark: str
+) -> None:
+    await attacked(tmp_path, "bubblewrap", attack, mark)
+
+
+async def attacked(folder: Path, kind: str, attack: str, mark: str) -> None:
+    task = checked(folder, RUNS_IT.replace("MARK", mark), "[verifier]\ntimeout_sec = 20\n")
     attack = attack.replace("MARK", mark)
     verdict = await judged(task, make(kind), f"cat > attack.sh <<'END'\n{attack}\nEND\n")
     assert (verdict.score, verdict.detail.splitlines()[-1]) == (0.25, "left False, loot ''")
