@@ -221,7 +221,7 @@ def _system(request: Mapping[str, Json]) -> str:
     return "\n\n".join(part for part in [given or "", *told] if part)
 
 
-def _about_results(requests: list[dict[str, Json]]) -> list[str]:
+def _about_results(requests: list[Mapping[str, Any]]) -> list[str]:
     results = [
         _text(message)
         for request in requests
