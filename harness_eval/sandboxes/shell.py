@@ -28,8 +28,17 @@ TOOLS = "/usr/libexec/harness-eval"
 _GRACE = 0.1  # seconds for which output is awaited after a command has ended while a background process holds it open
 _SETTLING = 2.0  # seconds in which what was killed or cut off must have ended
 _QUIET = (0.25, 2.0)  # seconds without output after which we ask whether the command lives: at first, at most
-_FIRST = shlex.quote('{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"')  # to go when memory runs out
+# Read by bash before a command: it raises its own rank among what goes first when memory runs out, and nothing is left
+# of that but what the image or the task had in the variable.
+PRELUDE = """{ echo 500 > /proc/self/oom_score_adj; } 2> /dev/null
+BASH_ENV=$BOX_ENV
+unset BOX_ENV
+if [ -z "$BASH_ENV" ]; then unset BASH_ENV; elif [ -r "$BASH_ENV" ]; then . "$BASH_ENV"; fi
+"""
 _LONGEST = 128 << 10  # bytes: the kernel takes no longer argument
+
+
+_PRINTED = PRELUDE.replace("\n", "\\n")  # a Dockerfile's line has no breaks
 
 
 def layer() -> str:
@@ -38,7 +47,8 @@ def layer() -> str:
     They are copies that nobody may read: the kernel then lets nobody look into a process that runs one.
     """
     copies = f'cp -L "$(command -v $p)" {TOOLS}/$p || cp -L /bin/$p {TOOLS}/$p'
-    return f"mkdir -p {TOOLS} && for p in sh cat head; do {copies}; done 2>/dev/null; chmod 0111 {TOOLS}/*"
+    programs = f"for p in sh cat head; do {copies}; done 2>/dev/null; chmod 0111 {TOOLS}/*"
+    return f"mkdir -p {TOOLS} && {programs}; printf '{_PRINTED}' > {TOOLS}/prelude"
 
 
 def entrypoint(file_limit: int) -> str:
@@ -149,12 +159,13 @@ class ShellBox(Sandbox):
 
     def _job(self, command: str, cwd: str, env: Mapping[str, str]) -> str:
         place = shlex.quote(cwd)
-        lines = [f'await_orphaned; set -- $session sh -c {_FIRST} sh "$shell" -c {shlex.quote(command)}']
+        lines = [f'await_orphaned; set -- "$shell" $session "$shell" -c {shlex.quote(command)}']
         lines += ['eval "$environment"', f"cd {place} || exit 126", "unset OLDPWD"]  # any variable may change from here
         if cwd == self.workdir:
             lines.insert(0, f"[ -e {place} ] || mkdir -p {place}")  # a command may have removed it
         lines += [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
-        return "\n".join([*lines, 'exec "$@"'])
+        lines.append(f'case $1 in */bash) export BOX_ENV="$BASH_ENV" BASH_ENV={TOOLS}/prelude ;; esac')
+        return "\n".join([*lines, 'shift; exec "$@"'])
 
     async def _do(self, script: str, path: str, data: bytes | None = None) -> bytes:
         """Run a script of ours on a path, with `data` in the file `$spool`; its output, or the OSError it ends with."""

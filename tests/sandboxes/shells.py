@@ -12,7 +12,7 @@ from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.bubblewrap import HOME, BubblewrapProvider, _enter, _namespaces
 from harness_eval.sandboxes.environment import prepare
 from harness_eval.sandboxes.launch import clean_environment, launched
-from harness_eval.sandboxes.shell import TOOLS, ShellBox, entrypoint
+from harness_eval.sandboxes.shell import PRELUDE, TOOLS, ShellBox, entrypoint
 
 
 class Shells(BubblewrapProvider):
@@ -52,4 +52,5 @@ def _tools(folder: Path, shell: str) -> Path:
         assert found
         shutil.copy(found, folder / name)
         (folder / name).chmod(0o111)
+    (folder / "prelude").write_text(PRELUDE)
     return folder

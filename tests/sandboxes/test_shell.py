@@ -34,6 +34,13 @@ async def test_variables_named_like_the_programs_own_are_the_commands_own(shell:
 
 
 @_bubblewrap
+async def test_a_file_that_bash_reads_first_is_read_still(shell: Sandbox) -> None:
+    await shell.write("first", b"greeting=hello\n")
+    ran = await shell.run('echo "$greeting $BASH_ENV $BOX_ENV"; env | grep -c BOX_', env={"BASH_ENV": "/app/first"})
+    assert ran.output == "hello /app/first \n0\n"
+
+
+@_bubblewrap
 async def test_signals_have_their_default_in_a_command(shell: Sandbox) -> None:
     assert (await shell.run("grep SigIgn /proc/self/status")).output.split() == ["SigIgn:", "0" * 16]
     assert (await shell.run("timeout -s INT 0.1 sleep 20; echo $?")).output == "124\n"

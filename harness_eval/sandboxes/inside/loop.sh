@@ -107,6 +107,7 @@ await_orphaned() { # lest the job can stop whoever waits for it, and so us
   while read_stat "$self"; do
     set -- $stat
     [ "$2" != 1 ] || break
+    (:) # lets others go first
   done
 }
 
