@@ -71,7 +71,7 @@ def box_image(client: DockerClient, spec: BoxSpec, base: str | None) -> Image:
 
 def with_tools(client: DockerClient, image: Image) -> Image:
     """The image with the programs that a box without python3 needs; the same errors as `box_image`."""
-    source = f"FROM {image.identity.removeprefix('sha256:')}\nUSER root\nRUN {layer()}\n"
+    source = f"FROM {image.identity.removeprefix('sha256:')}\nUSER 0\nRUN {layer()}\n"
     name = f"{LABEL}-box:{_short(source)}"
     _once(client, BoxSpec(image.name), name, fileobj=io.BytesIO(source.encode()), network_mode="none")
     return replace(image, identity=_require(client, name, image.origin).identity, tools=True)

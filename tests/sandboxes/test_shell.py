@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import socket
+import subprocess
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
 from harness_eval.errors import SandboxFailure
+from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
 from harness_eval.sandboxes.box import Channel
 from harness_eval.sandboxes.shell import ShellBox
@@ -93,6 +96,44 @@ async def test_ending_all_processes_leaves_the_shell_alone(
     await shell.end_processes()
     assert seen(mark) == []
     assert (await shell.run("echo fine")).output == "fine\n"
+
+
+_BUSYBOX = """FROM scratch
+COPY busybox /bin/busybox
+RUN ["/bin/busybox", "mkdir", "-p", "/etc", "/usr", "/tmp"]
+RUN ["/bin/busybox", "--install", "/bin"]
+"""
+
+
+@pytest.fixture
+def busybox_image(tmp_path: Path) -> str:
+    found = shutil.which("busybox")
+    if not found or b"/ld-" in Path(found).read_bytes()[:4096]:  # the name of what would load its libraries
+        pytest.skip("there is no busybox that needs no libraries: install the package busybox-static")
+    shutil.copy(found, tmp_path / "busybox")
+    (tmp_path / "Dockerfile").write_text(_BUSYBOX)
+    name = "harness-eval-test-busybox"
+    subprocess.run(["docker", "build", "--tag", name, tmp_path], check=True, capture_output=True)
+    return name
+
+
+@pytest.mark.docker
+async def test_an_image_of_nothing_but_busybox_has_a_box_that_works(
+    busybox_image: str, tmp_path: Path, seen: Callable[..., list[str]], mark: str
+) -> None:
+    async with provider("docker").open(BoxSpec("busybox", image=busybox_image)) as box:
+        data = bytes(range(256)) * 9000
+        await box.write("deep/file", data)
+        assert await box.read("deep/file") == data
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "sub" / "link").symlink_to("gone")
+        await box.upload(tmp_path / "sub", "/tests")
+        assert (await box.run("echo hi; readlink /tests/link; exit 3")).output == "hi\ngone\n"
+        ran = await box.run(f"(setsid sleep {mark} &); sleep {mark}", timeout=0.7)
+        assert (ran.timed_out, seen(mark)) == (True, [])
+        assert (await box.run("sleep 300 & echo started")).held
+        await box.end_processes()
+        assert (await box.run("yes | head -c 9000000 | wc -c")).output == "9000000\n"
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
