@@ -11,7 +11,6 @@ from harness_eval.bundled import folder as bundled_folder
 from harness_eval.errors import TaskFailure
 from harness_eval.judging import prove, verify
 from harness_eval.reference.plan import load_plan
-from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.sandboxes.bubblewrap import BubblewrapProvider
 from harness_eval.sandboxes.local import LocalProvider
 from harness_eval.task import load_task
@@ -23,11 +22,6 @@ FOLDERS = sorted(path.parent for path in bundled_folder("tasks").glob("*/*/task.
 CORE = [path for path in FOLDERS if path.parent.name == "core"]
 EVERY_TASK = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 SOLVED_BY_ANSWER = 'if [ -f answer ]; then echo 1; else echo 0; fi > "$VERIFIER_DIR/reward.txt"'
-EVERY_SANDBOX = pytest.mark.parametrize(
-    "provider",
-    [LocalProvider(), pytest.param(BubblewrapProvider(), marks=pytest.mark.bubblewrap)],
-    ids=lambda provider: provider.name,
-)
 
 
 def make_folder(place: Path, test_sh: str, solve_sh: str = "touch answer", toml: str = "") -> Path:
@@ -189,11 +183,9 @@ async def test_the_solution_gets_the_variables_of_its_section(tmp_path: Path) ->
 
 
 @EVERY_TASK
-@EVERY_SANDBOX
-async def test_a_bundled_task_fails_untouched_and_passes_after_its_solution(
-    folder: Path, provider: SandboxProvider
-) -> None:
-    proof = await prove(load_task(folder), provider)
+@pytest.mark.bubblewrap
+async def test_a_bundled_task_fails_untouched_and_passes_after_its_solution(folder: Path) -> None:
+    proof = await prove(load_task(folder), BubblewrapProvider())
     assert proof.ok, proof.detail
     assert proof.untouched is not None
     assert proof.untouched.score == 0
@@ -203,8 +195,6 @@ async def test_a_bundled_task_fails_untouched_and_passes_after_its_solution(
 def test_a_bundled_task_is_complete(folder: Path) -> None:
     task = load_task(folder)
     assert task.unsupported is None
-    assert task.difficulty in {"easy", "medium", "hard"}
-    assert task.stresses
     assert not task.spec.limits.network
     assert load_plan(folder / "solution" / "plan.yaml").steps
 
@@ -225,12 +215,6 @@ def test_a_bundled_dockerfile_can_be_built_on_any_base_image(folder: Path) -> No
     dockerfile = (folder / "environment" / "Dockerfile").read_text()
     assert dockerfile.startswith("ARG BASE=python:3.12-bookworm\nFROM ${BASE}\n")
     assert ("setup.sh" in dockerfile) == (folder / "environment" / "setup.sh").is_file()
-
-
-@EVERY_TASK
-def test_a_bundled_environment_is_small(folder: Path) -> None:
-    files = [path for path in (folder / "environment").rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 60_000
 
 
 @EVERY_TASK
