@@ -23,8 +23,8 @@ from anyio import to_thread
 
 from harness_eval.sandboxes import owner
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
-from harness_eval.sandboxes.docker import DockerProvider
-from harness_eval.sandboxes.docker_engine import connect
+from harness_eval.sandboxes.docker.engine import connect
+from harness_eval.sandboxes.docker.provider import DockerProvider
 
 COMMAND = "true"
 PAUSE = 0.05  # seconds before each command, in which the engine tidies up after the one before

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.sandboxes.bubblewrap import BubblewrapProvider
-from harness_eval.sandboxes.docker import DockerProvider
+from harness_eval.sandboxes.docker.provider import DockerProvider
 from harness_eval.sandboxes.local import LocalProvider
 
 _KINDS: dict[str, Callable[..., SandboxProvider]] = {

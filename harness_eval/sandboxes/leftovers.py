@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness_eval.errors import SandboxFailure
-from harness_eval.sandboxes import cgroup, docker, docker_container, docker_images, local, owner
-from harness_eval.sandboxes.docker_engine import connect, engine
+from harness_eval.sandboxes import cgroup, local, owner
+from harness_eval.sandboxes.docker import container, images, provider
+from harness_eval.sandboxes.docker.engine import connect, engine
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -61,20 +62,20 @@ def _groups() -> list[Leftover]:
 
 def _containers(client: DockerClient) -> list[Leftover]:
     def discard(identity: str) -> bool:
-        docker_container.remove(client.api, identity)
+        container.remove(client.api, identity)
         return True
 
     return [
         Leftover("container", identity[:12], owner.gone(token), partial(discard, identity))
-        for identity, token in docker.left(client).items()
+        for identity, token in provider.left(client).items()
     ]
 
 
 def _images(client: DockerClient) -> list[Leftover]:
     """The images that were built for tasks, the youngest first, since one may stand on an older one."""
-    built = client.images.list(filters={"label": f"{docker_images.LABEL}=1"})
+    built = client.images.list(filters={"label": f"{images.LABEL}=1"})
     built.sort(key=lambda image: str(image.attrs.get("Created")), reverse=True)
-    used = {str(container.attrs["Image"]) for container in client.containers.list(all=True, ignore_removed=True)}
+    used = {str(each.attrs["Image"]) for each in client.containers.list(all=True, ignore_removed=True)}
 
     def discard(names: list[str]) -> bool:
         from docker.errors import APIError, ImageNotFound  # lazy: slow import

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.bubblewrap import HOME, BubblewrapProvider, _enter, _namespaces
+from harness_eval.sandboxes.docker.shell import PRELUDE, TOOLS, ShellBox, entrypoint
 from harness_eval.sandboxes.environment import prepare
 from harness_eval.sandboxes.launch import clean_environment, launched
-from harness_eval.sandboxes.shell import PRELUDE, TOOLS, ShellBox, entrypoint
 
 
 class Shells(BubblewrapProvider):

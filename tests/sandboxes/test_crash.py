@@ -15,7 +15,7 @@ import pytest
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import cgroup, leftovers, local, owner
 from harness_eval.sandboxes.base import BoxSpec
-from harness_eval.sandboxes.docker import reap
+from harness_eval.sandboxes.docker.provider import reap
 from tests.sandboxes.conftest import BASE_IMAGE, KINDS, make
 
 _PROGRAM = """

@@ -26,7 +26,7 @@ LINK = f'goal=$2; {_ABOVE}ln -snf "$goal" "$1" || exit {errno.EACCES}'
 @functools.cache
 def program() -> str:
     """What the first process runs, without its comments."""
-    text = (Path(__file__).parent / "inside" / "loop.sh").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "inside" / "loop.sh").read_text(encoding="utf-8")
     return re.sub(r"(?m)^#.*\n", "", text)
 
 

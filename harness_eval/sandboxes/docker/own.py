@@ -14,8 +14,8 @@ import anyio
 
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import BoxSpec, Executed, Sandbox
-from harness_eval.sandboxes.docker_blueprint import ROOT
-from harness_eval.sandboxes.docker_container import Container
+from harness_eval.sandboxes.docker.blueprint import ROOT
+from harness_eval.sandboxes.docker.container import Container
 from harness_eval.sandboxes.environment import LOGS
 
 _INTERVAL = 5.0  # seconds between two looks at the size, which take the engine longer the more files there are

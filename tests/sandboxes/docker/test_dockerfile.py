@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness_eval.sandboxes.base import BoxSpec
-from harness_eval.sandboxes.dockerfile import instructions, origin
+from harness_eval.sandboxes.docker.dockerfile import instructions, origin
 
 _HEAD = "ARG BASE=python:3.12-bookworm\nFROM ${BASE}\nWORKDIR /app\n"
 

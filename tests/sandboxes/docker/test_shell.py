@@ -14,8 +14,8 @@ from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
 from harness_eval.sandboxes.box import Channel
-from harness_eval.sandboxes.shell import ShellBox
-from harness_eval.sandboxes.shell_program import Stream
+from harness_eval.sandboxes.docker.shell import ShellBox
+from harness_eval.sandboxes.docker.shell_program import Stream
 from tests.sandboxes.shells import Shells
 
 pytestmark = pytest.mark.anyio

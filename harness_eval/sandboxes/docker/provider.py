@@ -12,15 +12,16 @@ import anyio
 from anyio import to_thread
 
 from harness_eval.errors import SandboxFailure, TaskFailure
-from harness_eval.sandboxes import dockerfile, owner
+from harness_eval.sandboxes import owner
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
-from harness_eval.sandboxes.docker_blueprint import OWNER, ROOT, Blueprint
-from harness_eval.sandboxes.docker_container import Container, remove
-from harness_eval.sandboxes.docker_engine import connect, engine
-from harness_eval.sandboxes.docker_images import HOME, LABEL, USER, Image, box_image
-from harness_eval.sandboxes.docker_own import OwnImageBox, judged_in_place, own_image_box
-from harness_eval.sandboxes.docker_pool import Pool
+from harness_eval.sandboxes.docker import dockerfile
+from harness_eval.sandboxes.docker.blueprint import OWNER, ROOT, Blueprint
+from harness_eval.sandboxes.docker.container import Container, remove
+from harness_eval.sandboxes.docker.engine import connect, engine
+from harness_eval.sandboxes.docker.images import HOME, LABEL, USER, Image, box_image
+from harness_eval.sandboxes.docker.own import OwnImageBox, judged_in_place, own_image_box
+from harness_eval.sandboxes.docker.pool import Pool
 from harness_eval.sandboxes.environment import prepare
 from harness_eval.sandboxes.healthcheck import require_healthy
 from harness_eval.sandboxes.sealing import copy_folder

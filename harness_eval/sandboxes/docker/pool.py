@@ -11,8 +11,8 @@ from typing import Self
 import anyio
 
 from harness_eval.errors import BoundaryFailure, SandboxFailure
-from harness_eval.sandboxes.docker_blueprint import Blueprint
-from harness_eval.sandboxes.docker_container import Container
+from harness_eval.sandboxes.docker.blueprint import Blueprint
+from harness_eval.sandboxes.docker.container import Container
 
 MOST_READY = 8  # containers of one blueprint that wait
 _MOST_IDLE = 16  # containers of all blueprints that wait

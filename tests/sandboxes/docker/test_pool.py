@@ -15,8 +15,8 @@ import pytest
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import owner, provider
 from harness_eval.sandboxes.base import BoxLimits, BoxSpec, SandboxProvider
-from harness_eval.sandboxes.docker import DockerProvider
-from harness_eval.sandboxes.docker_pool import MOST_READY
+from harness_eval.sandboxes.docker.pool import MOST_READY
+from harness_eval.sandboxes.docker.provider import DockerProvider
 from tests.sandboxes.conftest import BASE_IMAGE, make
 from tests.sandboxes.test_crash import _until
 

@@ -19,10 +19,10 @@ from anyio import to_thread
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import Sandbox
 from harness_eval.sandboxes.box import Channel, SupervisedBox
-from harness_eval.sandboxes.docker_blueprint import Blueprint, first_process
-from harness_eval.sandboxes.docker_engine import connect, engine, taken
-from harness_eval.sandboxes.docker_images import Image, with_tools
-from harness_eval.sandboxes.shell import ShellBox
+from harness_eval.sandboxes.docker.blueprint import Blueprint, first_process
+from harness_eval.sandboxes.docker.engine import connect, engine, taken
+from harness_eval.sandboxes.docker.images import Image, with_tools
+from harness_eval.sandboxes.docker.shell import ShellBox
 
 if TYPE_CHECKING:
     from docker import APIClient, DockerClient

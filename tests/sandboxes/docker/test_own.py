@@ -12,8 +12,8 @@ import pytest
 
 from harness_eval.errors import TaskFailure
 from harness_eval.judging import prove
-from harness_eval.sandboxes import docker_own
 from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Sandbox, SandboxProvider
+from harness_eval.sandboxes.docker import own
 from harness_eval.task import load_task
 from tests.sandboxes.conftest import BASE_IMAGE, make
 
@@ -143,7 +143,7 @@ async def test_a_verifier_may_be_another_user(docker: SandboxProvider, spec: Box
 
 @pytest.fixture
 def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docker_own, "_INTERVAL", 0.2)
+    monkeypatch.setattr(own, "_INTERVAL", 0.2)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from harness_eval import __version__
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes import owner, provider
 from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Sandbox, SandboxProvider
-from harness_eval.sandboxes.shell import ShellBox
+from harness_eval.sandboxes.docker.shell import ShellBox
 from tests.sandboxes.conftest import BASE_IMAGE, make
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]

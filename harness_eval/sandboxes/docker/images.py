@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import BoxSpec
-from harness_eval.sandboxes.dockerfile import Origin, origin
+from harness_eval.sandboxes.docker.dockerfile import Origin, origin
+from harness_eval.sandboxes.docker.shell import layer
 from harness_eval.sandboxes.environment import LOGS, find_dockerfile
-from harness_eval.sandboxes.shell import layer
 
 if TYPE_CHECKING:
     from docker import DockerClient

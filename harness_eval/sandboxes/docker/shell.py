@@ -21,8 +21,8 @@ from anyio import to_thread
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes.base import Executed, Sandbox
 from harness_eval.sandboxes.box import FILE_LIMIT, PATIENCE, Channel, batches, pieces
+from harness_eval.sandboxes.docker.shell_program import FILE, FOLDER, LINK, READ, Stream, program
 from harness_eval.sandboxes.inside.wire import Capture
-from harness_eval.sandboxes.shell_program import FILE, FOLDER, LINK, READ, Stream, program
 
 TOOLS = "/usr/libexec/harness-eval"
 _GRACE = 0.1  # seconds for which output is awaited after a command has ended while a background process holds it open

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from harness_eval import __version__
 from harness_eval.sandboxes import inside, owner
 from harness_eval.sandboxes.base import BoxLimits
-from harness_eval.sandboxes.docker_images import HOME, LABEL, USER, Image
+from harness_eval.sandboxes.docker.images import HOME, LABEL, USER, Image
+from harness_eval.sandboxes.docker.shell import entrypoint
 from harness_eval.sandboxes.environment import LOGS
-from harness_eval.sandboxes.shell import entrypoint
 
 OWNER = f"{LABEL}.owner"
 ROOT = "0:0"

@@ -1,0 +1,1 @@
+"""Boxes as Docker containers; `provider` is what the rest of the package sees."""
