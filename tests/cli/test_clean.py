@@ -133,7 +133,7 @@ def test_images_are_listed_only_where_they_are_asked_for(harness_eval: Run, imag
 def test_an_image_is_removed_unless_a_container_needs_it(
     harness_eval: Run, image: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness_eval.sandboxes.docker_images.LABEL", "harness-eval-test-clean")  # and no other image
+    monkeypatch.setattr("harness_eval.sandboxes.docker.images.LABEL", "harness-eval-test-clean")  # and no other image
     text = f"FROM {BASE_IMAGE}\nENV CLEAN=2\n"
     words = ["docker", "build", "--tag", image, "--label", "harness-eval-test-clean=1", "-"]
     subprocess.run(words, input=text.encode(), check=True, capture_output=True)

@@ -1,10 +1,10 @@
 """Does the option behave, does it fail as told, is it shown in the help, and do README and change log agree?"""
 
+import ast
 import contextlib
 import hashlib
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -174,13 +174,22 @@ def change_log() -> bool:
     return content("CHANGES.md").decode("utf-8", "replace").rstrip("\n") == CHANGES.rstrip("\n")
 
 
+def keeps_the_rule(code: str) -> bool:
+    """Whether code imports `datetime` and `sys` alone, and never asks what day it is; words in comments are free."""
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    used = {getattr(node, field, None) for node in nodes for field in ("id", "attr", "name")}
+    return imported <= {"datetime", "sys"} and not used & {"__import__", "today", "now", "utcnow"}
+
+
 def within_the_rule() -> bool:
-    """No import more than before, and no other file changed."""
-    code = content("shelf.py").decode("utf-8", "replace")
-    imports = re.findall(r"(?m)^[ \t]*(?:import|from)\b.*", code)
-    asked = re.search(r"__import__|\btoday\b|\bnow\b", code)
-    clean = sorted(imports) == ["import datetime", "import sys"] and not asked
-    return clean and hashlib.sha256(content("loans.csv")).hexdigest() == LOANS_CSV
+    """No import more than before, today's date not asked for, and no other file changed."""
+    same = hashlib.sha256(content("loans.csv")).hexdigest() == LOANS_CSV
+    return same and keeps_the_rule(content("shelf.py").decode("utf-8", "replace"))
 
 
 def score() -> float:

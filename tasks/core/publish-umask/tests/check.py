@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 GIVEN = {
-    "LAYOUT.md": "12fd2ab5101ada33f3cca39f2a4e9f404ef216be7badbf75f65ce3baf2a0ceb5",
+    "LAYOUT.md": "9d9719394afb2ebc82c2427c63511947aa40dbd88afa94cf28434f1e7effe31f",
     "bin/publish.py": "01b8e44c7ec0af3c62147729974f9f5d62f3d405a2fb9003359480f2e5bd5bd1",
     "bin/settings.sh": "8781f0db6a5e8bf9dfb6040b4bc7c356ffe0f5ae0977b06b4b5c95f16b67fb0f",
     "pages/ferry.txt": "f33ac0ef7bf5bbfcb55395e7d072b77feb0e01b248c947c17182316e5cc95156",
