@@ -1,22 +1,68 @@
 """Was net_total renamed everywhere, and nothing else?"""
 
 import ast
+import contextlib
 import hashlib
 import json
 import os
 import re
 import shlex
+import signal
 import subprocess
-import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+BYTES, SECONDS = 4_000_000, 20  # what one run of the solver's code may write and take
+LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({BYTES}, {BYTES}))\n"
+
+
+def content(name: str) -> bytes:
+    """The bytes of a plain file of reasonable size; none for anything else."""
+    path = Path(name)
+    try:
+        return path.read_bytes() if path.is_file() and path.stat().st_size <= BYTES else b""
+    except (OSError, ValueError):
+        return b""
+
+
+def copied(names: Iterable[str]) -> str:
+    """A folder with copies of these files of the working directory, open to the user who runs the solver's code."""
+    os.umask(0)
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content(name))
+    return str(folder)
+
+
+def answers(program: str, asked: object, folder: str) -> Any:
+    """What the solver's code makes of hidden inputs: the JSON in the last line that its process prints, else None."""
+    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), "python3", "-EsB", "-c", LIMITS + program]
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as shown:
+        given.write(json.dumps(asked).encode())
+        given.seek(0)
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=given, stdout=shown, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(SECONDS)
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        shown.seek(0)
+        try:
+            return json.loads(shown.read().decode().splitlines()[-1])
+        except (ValueError, IndexError, RecursionError):
+            return None
 
 UNTOUCHED = {
     "orders/lines.py": "a015f8fafb34a7b02181b7ec185df13c7e82943415bb696c8b20ccd36977195d",
     "orders/shipping.py": "3f7aafeef7dbe8f0bc179480b7f873cd5d3efbe7672b8fd91e34dfa1f1dca290",
     "docs/glossary.md": "7340880b096feb8e9fa861c8077d7a3ad2e6df77ab51b9ccf9343da50a3860ed",
 }
-SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
+SELFTEST = "b7acc80ef98a41378b831cd25e4c9475217e3e84d1f592dfa4719a122c1f8792"
 PROBE = """
 import importlib, json, sys
 sys.path.insert(0, ".")
@@ -47,19 +93,10 @@ EXPECTED = {
 }
 
 
-def run(*arguments: str) -> str:
-    """What Python prints in a throw-away copy of the package."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o777)
-        subprocess.run([*SOLVER, "cp", "-RL", "orders", "selftest.py", folder], timeout=20, check=True)
-        command = [*SOLVER, sys.executable, "-EsB", *arguments]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=20, check=True).stdout
-
-
 def names(path: Path) -> set[str]:
     """Every identifier in a file."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(content(str(path)))):
         for field in ("id", "attr", "name", "asname", "arg"):
             value = getattr(node, field, None)
             if isinstance(value, str):
@@ -69,7 +106,7 @@ def names(path: Path) -> set[str]:
 
 def package() -> None:
     """The new name works, the old one is gone, results are the same."""
-    found = json.loads(run("-c", PROBE))
+    found = answers(PROBE, None, copied(str(path) for path in Path("orders").rglob("*.py")))
     assert found == EXPECTED, f"found {found}"
 
 
@@ -77,23 +114,22 @@ def no_trace() -> None:
     """No identifier and no docstring of the package keeps the old name."""
     for path in sorted(Path("orders").rglob("*.py")):
         assert "net_total" not in names(path), path
-    pricing = Path("orders/pricing.py").read_text(encoding="utf-8")
+    pricing = content("orders/pricing.py").decode("utf-8")
     assert not re.search(r"\bnet_total\b", pricing)
     assert re.search(r"def subnet_total.*\n.*\bamount_due\b", pricing), "the docstring does not speak of amount_due"
 
 
 def selftest() -> None:
-    """The self-test uses the new name and passes."""
-    used = names(Path("selftest.py"))
-    assert "amount_due" in used
-    assert "net_total" not in used
-    assert run("selftest.py").rstrip().endswith("selftest passed")
+    """The self-test uses the new name in the one place, and tests what it tested."""
+    before = content("selftest.py").replace(b"orders.amount_due(", b"orders.net_total(")
+    assert b"orders.amount_due(" in content("selftest.py")
+    assert hashlib.sha256(before).hexdigest() == SELFTEST
 
 
 def other_files() -> None:
     """Files without the function are untouched."""
     for name, digest in UNTOUCHED.items():
-        assert hashlib.sha256(Path(name).read_bytes()).hexdigest() == digest, name
+        assert hashlib.sha256(content(name)).hexdigest() == digest, name
 
 
 GOALS = (package, no_trace, selftest)

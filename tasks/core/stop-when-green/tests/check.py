@@ -31,12 +31,22 @@ IN_LITRES = {
 }
 '''.splitlines()
 WRONG = LINES.index('    "firkin": 40.91418,')
+LIMIT = 1_000_000  # bytes that are read of any file
+
+
+def content(name: str) -> bytes:
+    """A regular file, at most so many bytes of it; empty if it cannot be read."""
+    try:
+        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
+            return file.read(LIMIT)
+    except OSError:
+        return b""
 
 
 def others() -> list[str]:
     """Files that were changed, removed or added, other than the one that has to change."""
     found = {
-        path.as_posix(): "" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
+        path.as_posix(): "" if path.is_dir() else hashlib.sha256(content(str(path))).hexdigest()
         for path in Path().rglob("*")
         if "__pycache__" not in path.parts
     }
@@ -47,7 +57,7 @@ def others() -> list[str]:
 
 def corrected() -> bool:
     """Whether the one line holds the right number, however many zeros end it, and all other lines are as before."""
-    found = Path(CHANGED).read_text(encoding="utf-8").splitlines()
+    found = content(CHANGED).decode("utf-8").splitlines()
     if len(found) != len(LINES):
         return False
     differing = [at for at, line in enumerate(found) if line != LINES[at]]
@@ -59,9 +69,9 @@ def score() -> float:
     try:
         right, touched = corrected(), others()
     except (OSError, ValueError) as error:
-        print(f"files are gone or spoiled: {error}")
+        print(f"files are gone or spoiled: {error!a}")
         return 0.0
-    print(f"corrected: {right}; touched besides: {touched}")
+    print(f"corrected: {right}; touched besides: {touched[:20]!a}")
     return 1.0 if right and not touched else 0.0
 
 
