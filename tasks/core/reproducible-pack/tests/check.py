@@ -5,7 +5,6 @@ import hashlib
 import io
 import os
 import shlex
-import shutil
 import stat
 import subprocess
 import tarfile
@@ -57,12 +56,17 @@ PLAIN = {"one": (b"1\n", 0o755), "# two": (b"2\n", 0o644)}
 EPOCH = 1711111111
 
 
-def digest(name: str) -> str:
-    """SHA-256 of a regular file of moderate size."""
+def content(name: str) -> bytes:
+    """The bytes of a regular file of moderate size."""
     state = os.lstat(name)
     regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
     assert regular, f"{name} is no file of moderate size"
-    return hashlib.sha256(Path(name).read_bytes()).hexdigest()
+    return Path(name).read_bytes()
+
+
+def digest(name: str) -> str:
+    """SHA-256 of such a file."""
+    return hashlib.sha256(content(name)).hexdigest()
 
 
 def write_tree(folder: Path, *, backwards: bool) -> None:
@@ -89,11 +93,12 @@ def surroundings(at: int) -> dict[str, str]:
 def pack(place: Path, folder: str, out: str, at: int) -> bytes:
     """What the solver's script makes of a folder."""
     target = place / out
-    command = [*SOLVER, "python3", "-B", str(place / "bin" / "pack.py"), folder, str(target)]
+    limited = ["bash", "-c", 'ulimit -f 4096; exec "$@"', "-", *SOLVER, "python3", "-B"]
+    command = [*limited, str(place / "bin" / "pack.py"), folder, str(target)]
     options = {"cwd": place, "env": surroundings(at), "umask": (0o022, 0o002)[at % 2]}
-    subprocess.run(command, **options, capture_output=True, timeout=15, check=True)
-    digest(str(target))
-    return target.read_bytes()
+    with tempfile.TemporaryFile() as said:
+        subprocess.run(command, **options, stdout=said, stderr=said, timeout=15, check=True)
+    return content(str(target))
 
 
 @functools.cache
@@ -110,7 +115,7 @@ def packed() -> list[bytes]:
             (place / "plain" / path).write_bytes(data)
             (place / "plain" / path).chmod(mode)
         (place / "bin").mkdir()
-        shutil.copyfile("pack.py", place / "bin" / "pack.py")
+        (place / "bin" / "pack.py").write_bytes(content("pack.py"))
         (place / "bin" / "EPOCH").write_text(f"{EPOCH}\n", encoding="utf-8")
         place.chmod(0o777)
         for run, folder in enumerate(("kit", str(place / "kit"))):
@@ -182,13 +187,11 @@ def manifest() -> None:
 
 def demo() -> None:
     """The archive that was asked for, and its digest."""
-    found = digest("dist/demo.tar.gz")
-    data = Path("dist/demo.tar.gz").read_bytes()
+    data = content("dist/demo.tar.gz")
     holds_files(data, "demo", DEMO)
     holds_attributes(data, DEMO, 1924992000)
     assert unpacked(data)[0][1] == wanted_manifest(DEMO), "MANIFEST of demo differs"
-    digest("dist/demo.tar.gz.sha256")
-    words = Path("dist/demo.tar.gz.sha256").read_text(encoding="utf-8").split()
+    found, words = hashlib.sha256(data).hexdigest(), content("dist/demo.tar.gz.sha256").decode("utf-8").split()
     assert words in ([found, "demo.tar.gz"], [found, "*demo.tar.gz"]), f"the digest file says {words[:3]}"
 
 
