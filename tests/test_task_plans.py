@@ -65,6 +65,9 @@ async def play(box: Sandbox, plan: Plan, *, whole: bool) -> None:
             narrow = (await box.run(fill(step.otherwise, learned))).output
             new |= found(step, cut(narrow))
         assert set(new) == set(step.learn), f"{step.say}: {set(step.learn) - set(new)} not learned"
+        if whole and step.otherwise:
+            narrow = (await box.run(fill(step.otherwise, learned))).output
+            assert found(step, cut(narrow)) == new, f"{step.say}: `otherwise` does not show the same"
         learned |= new
 
 
