@@ -14,21 +14,31 @@ EXPECTED = {
     "bytes": 2167513,
     "slowest": "/static/app.js",
 }
+LIMIT = 1_000_000  # bytes that are read of any file
+
+
+def content(name: str) -> bytes:
+    """A regular file, at most so many bytes of it; empty if it cannot be read."""
+    try:
+        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
+            return file.read(LIMIT)
+    except OSError:
+        return b""
 
 
 def score() -> float:
     """The reward in 0..1."""
     try:
-        answer = json.loads(Path("top.json").read_text(encoding="utf-8"))
-        same = hashlib.sha256(Path("logs/access.log").read_bytes()).hexdigest() == LOG
-    except (OSError, ValueError, RecursionError) as error:
-        print(f"top.json or the log cannot be read: {error}")
+        answer = json.loads(content("top.json").decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        print(f"top.json cannot be read: {error}")
         return 0.0
     if not isinstance(answer, dict):
         print("top.json is no object")
         return 0.0
+    same = hashlib.sha256(content("logs/access.log")).hexdigest() == LOG
     right = {key for key, value in EXPECTED.items() if answer.get(key) == value}
-    print(f"right: {sorted(right)}; keys found: {sorted(answer)}; log unchanged: {same}")
+    print(f"right: {sorted(right)}; keys found: {sorted(answer)[:9]!a}; log unchanged: {same}")
     points = len(right - {"minute", "minute_requests"}) + ({"minute", "minute_requests"} <= right)
     return points / 5 * (1.0 if same and answer.keys() <= EXPECTED.keys() else 0.5)
 

@@ -20,8 +20,20 @@ FLAGS = {"yes": True, "on": True, "no": False, "off": False}
 FILES = "service/__init__.py service/settings.py service/show.py config/app.json deploy/files.txt"
 OTHER = {"a": {"x": 1, "password": "env:A_PASSWORD"}, "b": {"list": ["p", "q"], "flag": False}}
 SHOWN = "settings from config/app.json\na: x=1, password=***\nb: list=['p', 'q'], flag=False\n"
+LIMIT = 1_000_000  # bytes that are read of any file, and that a run of the solver's code may write
 SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
+LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT}));"
 PROBE = "import json; from service import settings; print(json.dumps([settings.load(), str(settings.SOURCE)]))"
+SHOW = "import runpy; runpy.run_module('service.show', run_name='__main__')"
+
+
+def content(name: str | Path) -> bytes:
+    """A regular file, at most so many bytes of it; empty if it cannot be read."""
+    try:
+        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
+            return file.read(LIMIT)
+    except OSError:
+        return b""
 
 
 def value(section: str, name: str, text: str) -> object:
@@ -40,42 +52,44 @@ def typed(found: object) -> str:
     return json.dumps(found, sort_keys=True)
 
 
-def content() -> bool:
+def migrated() -> bool:
     """Whether config/app.json is right."""
     parser = configparser.ConfigParser()
-    parser.read("config/app.ini", encoding="utf-8")
+    parser.read_string(content("config/app.ini").decode())
     expected = {
         section: {name: value(section, name, text) for name, text in parser[section].items()}
         for section in parser.sections()
     }
-    return typed(json.loads(Path("config/app.json").read_text(encoding="utf-8"))) == typed(expected)
+    return typed(json.loads(content("config/app.json").decode("utf-8-sig"))) == typed(expected)
 
 
-def run(folder: str, *command: str) -> str:
-    """What a command prints with the solver's service and another configuration."""
+def run(folder: str, program: str) -> str:
+    """What a program prints with the solver's service and another configuration."""
     clean = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    line = [*SOLVER, sys.executable, "-B", *command]
-    ran = subprocess.run(line, cwd=folder, env=clean, capture_output=True, text=True, timeout=20, check=False)
-    print(ran.stderr[-400:])
-    return ran.stdout
+    line = [*SOLVER, sys.executable, "-B", "-c", LIMITS + program]
+    with tempfile.TemporaryFile() as shown:
+        subprocess.run(line, cwd=folder, env=clean, stdout=shown, stderr=subprocess.DEVNULL, timeout=20, check=False)
+        shown.seek(0)
+        return shown.read().decode()
 
 
 def loads_and_title() -> tuple[bool, bool]:
     """Whether load() gives back what another file says, and whether the title names the new file."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o777)
-        subprocess.run([*SOLVER, "cp", "-RL", "service", folder], timeout=20, check=True)
-        Path(folder, "config").mkdir()
+        for path in (*Path("service").rglob("*.py"), Path("config/app.json")):
+            Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
+            Path(folder, path).write_bytes(content(path))
         Path(folder, "config", "app.json").write_text(json.dumps(OTHER), encoding="utf-8")
-        given = run(folder, "-c", PROBE)
-        return given.strip() == json.dumps([OTHER, "config/app.json"]), run(folder, "-m", "service.show") == SHOWN
+        given = run(folder, PROBE)
+        return given.strip() == json.dumps([OTHER, "config/app.json"]), run(folder, SHOW) == SHOWN
 
 
 def rule_kept() -> bool:
     """Whether no secret left the old file, which itself is unchanged."""
-    old = Path("config/app.ini").read_bytes()
+    old = content("config/app.ini")
     secrets = re.findall(rf"^(?:{'|'.join(SECRETS)}) = (.+)$", old.decode(), re.MULTILINE)
-    texts = [path.read_bytes() for path in Path().rglob("*") if path.is_file() and path != Path("config/app.ini")]
+    texts = [content(path) for path in Path().rglob("*") if path.is_file() and path != Path("config/app.ini")]
     spread = [secret for secret in secrets if any(secret.encode() in text for text in texts)]
     return hashlib.sha256(old).hexdigest() == INI and not spread
 
@@ -93,11 +107,11 @@ def attempt(check, failed):
 
 def listed() -> bool:
     """Whether the list of files names the new one in the old one's place."""
-    return Path("deploy/files.txt").read_text(encoding="utf-8").split() == FILES.split()
+    return content("deploy/files.txt").decode().split() == FILES.split()
 
 
 loads, title = attempt(loads_and_title, (False, False))
-points = {"content": attempt(content, False), "load": loads, "title": title, "listed": attempt(listed, False)}
+points = {"content": attempt(migrated, False), "load": loads, "title": title, "listed": attempt(listed, False)}
 kept = attempt(rule_kept, False)
 print(points, "rule kept:", kept)
 reward = sum(points.values()) / len(points) * (1.0 if kept else 0.5)

@@ -9,20 +9,32 @@ from pathlib import Path
 
 LAST_DAY = "2031-04-11"
 TABLES = "181afd596bafd7c2965ed807f3660c3e10284d853d271853197ebbea6172f5f3"
+LIMIT = 1_000_000  # bytes that are read of any file
 WRONG = (OSError, ValueError, RecursionError, csv.Error)
+
+
+def content(path: Path) -> bytes:
+    """A regular file, at most so many bytes of it.
+
+    Raises:
+        OSError: it is missing, or no such file.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path.name!a} is no file")
+    with path.open("rb") as file:
+        return file.read(LIMIT)
 
 
 def rows(name: str) -> list[dict[str, str]]:
     """One of the given tables."""
-    with Path("data", name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return list(csv.DictReader(content(Path("data", name)).decode("utf-8").splitlines()))
 
 
 def tables_digest() -> str:
     """A digest over the four tables and the notes."""
     total = hashlib.sha256()
     for path in sorted(Path("data").iterdir()):
-        total.update(path.name.encode() + b"\0" + path.read_bytes())
+        total.update(os.fsencode(path.name) + b"\0" + content(path))
     return total.hexdigest()
 
 
@@ -64,7 +76,7 @@ def expected() -> dict[str, object]:
 def found(name: str) -> object:
     """What the solver wrote, as cells or as an object; None if it cannot be read."""
     try:
-        text = Path("report", name).read_text(encoding="utf-8")
+        text = content(Path("report", name)).decode("utf-8-sig")
         if name.endswith(".json"):
             return json.loads(text)
         return [[cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if row]

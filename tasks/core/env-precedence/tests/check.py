@@ -31,10 +31,17 @@ UNTOUCHED = {
     "env/stage/test.env": "8c03b2af8f0a88f26ef0fe701ef87c5ad964a2db01535fced8627f24b229697d",
 }
 
+def content(name: str) -> bytes:
+    """The bytes of a regular file of moderate size."""
+    moderate = Path(name).is_file() and Path(name).stat().st_size < 1_000_000
+    assert moderate, f"{name} is no file of moderate size"
+    return Path(name).read_bytes()
+
+
 
 def deployed() -> dict[str, str]:
     """What was written when the plan was applied."""
-    return dict(json.loads(Path("out/deployment.json").read_text(encoding="utf-8")))
+    return dict(json.loads(content("out/deployment.json").decode("utf-8-sig")))
 
 
 def values() -> None:
@@ -51,14 +58,14 @@ def signature() -> None:
 
 def receipt() -> None:
     """The receipt of exactly this deployment."""
-    found = Path("out/receipt.txt").read_text(encoding="utf-8").strip()
+    found = content("out/receipt.txt").decode("utf-8-sig").strip()
     assert found == RECEIPT, f"receipt.txt says {found[:60]!r}"
 
 
 def untouched() -> None:
     """The files that were there, by digest."""
     for name, digest in UNTOUCHED.items():
-        assert hashlib.sha256(Path(name).read_bytes()).hexdigest() == digest, name
+        assert hashlib.sha256(content(name)).hexdigest() == digest, name
 
 
 def nothing_stored() -> None:
@@ -66,7 +73,7 @@ def nothing_stored() -> None:
     found = {path.as_posix() for path in Path().rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert found <= NEW | set(UNTOUCHED), f"new: {sorted(found - NEW - set(UNTOUCHED))[:5]}"
     for name in found & NEW:
-        assert NEVER_WRITTEN not in Path(name).read_text(encoding="utf-8"), f"the token is in {name}"
+        assert NEVER_WRITTEN not in content(name).decode("utf-8-sig"), f"the token is in {name}"
 
 
 GOALS = (values, signature, receipt)

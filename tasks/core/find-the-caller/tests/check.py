@@ -13,29 +13,39 @@ EXPECTED = {
     "route": "DELETE /reserve-refund",
 }
 SOURCES = "1caa308094aad77d62585a3b511045d261ff007746fc6886fea24e7a56d8d8db"
+LIMIT = 1_000_000  # bytes that are read of any file
+
+
+def content(name: str) -> bytes:
+    """A regular file, at most so many bytes of it; empty if it cannot be read."""
+    try:
+        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
+            return file.read(LIMIT)
+    except OSError:
+        return b""
 
 
 def sources() -> str:
     """A digest over all modules below src/."""
     total = hashlib.sha256()
     for path in sorted(Path("src").rglob("*.py")):
-        total.update(path.as_posix().encode() + b"\0" + path.read_bytes())
+        total.update(os.fsencode(path.as_posix()) + b"\0" + content(str(path)))
     return total.hexdigest()
 
 
 def score() -> float:
     """The reward in 0..1."""
     try:
-        answer = json.loads(Path("caller.json").read_text(encoding="utf-8"))
-        same = sources() == SOURCES
-    except (OSError, ValueError, RecursionError) as error:
-        print(f"caller.json or the sources cannot be read: {error}")
+        answer = json.loads(content("caller.json").decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        print(f"caller.json cannot be read: {error}")
         return 0.0
     if not isinstance(answer, dict):
         print("caller.json is no object")
         return 0.0
+    same = sources() == SOURCES
     right = [key for key, value in EXPECTED.items() if answer.get(key) == value]
-    print(f"right: {right}; keys found: {sorted(answer)}; sources unchanged: {same}")
+    print(f"right: {right}; keys found: {sorted(answer)[:9]!a}; sources unchanged: {same}")
     return len(right) / len(EXPECTED) * (1.0 if same and answer.keys() <= EXPECTED.keys() else 0.5)
 
 

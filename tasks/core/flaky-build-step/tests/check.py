@@ -6,32 +6,33 @@ from pathlib import Path
 
 GIVEN = "1c70d6c671b0ca9b1224512dc414ce5921ae291139de6a75182bb788ca1779d9"
 COMMAND = "python3 build.py"
+LIMIT = 1_000_000  # bytes that are read of any file
+
+
+def content(name: str) -> bytes:
+    """A regular file, at most so many bytes of it; empty if it cannot be read."""
+    try:
+        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
+            return file.read(LIMIT)
+    except OSError:
+        return b""
 
 
 def digest() -> str:
     """A digest over the build script, the manifest and the pages."""
     total = hashlib.sha256()
     for path in (Path("build.py"), Path("manifest.txt"), *sorted(Path("pages").iterdir())):
-        total.update(path.as_posix().encode() + b"\0" + path.read_bytes())
+        total.update(os.fsencode(path.as_posix()) + b"\0" + content(str(path)))
     return total.hexdigest()
 
 
 def almanac() -> bytes:
     """The right almanac, made from the pages: four lines a row."""
     text = ""
-    for name in Path("manifest.txt").read_text(encoding="utf-8").split("\n")[1:-1]:
-        lines = Path("pages", name).read_text(encoding="utf-8").splitlines()
+    for name in content("manifest.txt").decode().split("\n")[1:-1]:
+        lines = content(f"pages/{name}").decode().splitlines()
         text += "\n".join([f"== {name} ==", " | ".join(lines[:4]), " | ".join(lines[4:]), ""])
     return text.encode()
-
-
-def content(path: str) -> bytes:
-    """A file of the solver's, empty if it cannot be read."""
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        print(f"{path}: {error}")
-        return b""
 
 
 def same_options(line: str, wanted: list[str]) -> bool:

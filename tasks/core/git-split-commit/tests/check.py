@@ -21,15 +21,28 @@ REFS["refs/tags/v1"] = REFS["refs/heads/review"]
 SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
 
 
+def copied_file(source: str | Path, target: str | Path) -> None:
+    """Copy a file of moderate size, so that anybody may read it.
+
+    Raises:
+        OSError: it is larger, or cannot be copied.
+    """
+    if Path(source).stat().st_size > 1 << 24:
+        raise OSError("too large for this repository")
+    shutil.copyfile(source, target)
+    Path(target).chmod(0o644)
+
+
 def bare_copy(source: Path) -> Path:
     """A repository of the objects, refs, HEAD and index of another: neither its configuration nor its hooks."""
     target = Path(tempfile.mkdtemp())
     target.chmod(0o755)
     for name in ("objects", "refs"):
-        shutil.copytree(source / name, target / name, symlinks=True, ignore=shutil.ignore_patterns("alternates"))
+        without = shutil.ignore_patterns("alternates")
+        shutil.copytree(source / name, target / name, symlinks=True, ignore=without, copy_function=copied_file)
     for name in ("packed-refs", "HEAD", "index"):
         if (source / name).is_file():
-            shutil.copyfile(source / name, target / name)
+            copied_file(source / name, target / name)
     (target / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", encoding="utf-8")
     return target
 
