@@ -102,7 +102,7 @@ async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True,
         ConfigError: a credential is missing, a task is broken, or the folder cannot be used for this study.
     """
     _check_endpoints(study.config)
-    study = replace(study, tasks=await require_proven(study.tasks, study.provider, watch.proven))
+    study = await _proven(study, watch)
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
         done = before.judged if retry_lost else before.judged | before.attempts.keys()
@@ -121,6 +121,16 @@ async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True,
             runner = Runner(study.provider, run_folder.append, watch.ended, spending, outcome=Outcome(down=prober.down))
             outcome = await runner.run(_lanes(study, settings, owed, before, opened))
     return ended(study, folder, outcome)
+
+
+async def _proven(study: Study, watch: Watch) -> Study:
+    """The study with tasks that are known to judge here; a note names those judged with a weaker promise."""
+    tasks = await require_proven(study.tasks, study.provider, watch.proven)
+    live = [task.name for task in tasks if task.live]
+    notes = (
+        [f"judged beside the processes that were left, since their tests need them: {', '.join(live)}"] if live else []
+    )
+    return replace(study, tasks=tasks, notes=(*study.notes, *notes))
 
 
 def _cell(key: TrialKey) -> tuple[str, str]:

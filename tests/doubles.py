@@ -15,6 +15,7 @@ from harness_eval.harness import Harness
 from harness_eval.judging import verify
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
+from harness_eval.sandboxes.local import LocalProvider
 from harness_eval.task import Task, load_task
 from harness_eval.types import Limits, RawCall, Reply, Request, StopReason, Trajectory, Usage, Verdict
 
@@ -139,3 +140,18 @@ class Breaking(SandboxProvider):
         if self.closing:
             self.closing -= 1
             raise OSError("the box would not go away")
+
+
+class OwnJudge(LocalProvider):
+    """The local sandbox, where a box is its own judge."""
+
+    name = "own judge"
+    seal = SandboxProvider.seal
+
+
+def needs_a_service(folder: Path, mark: str) -> Task:
+    """A task whose tests look for a process that its solution leaves: a sleep of so many seconds."""
+    found = f"pgrep -f '^sleep {mark}' && echo 1 > $VERIFIER_DIR/reward.txt || echo 0 > $VERIFIER_DIR/reward.txt\n"
+    task = make_task(folder, test_sh=found)
+    (task.folder / "solution" / "solve.sh").write_text(f"setsid sleep {mark} > /dev/null 2>&1 &\n")
+    return task

@@ -14,7 +14,7 @@ from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.sandboxes.local import LocalProvider
 from harness_eval.task import Task
 from harness_eval.types import Verdict
-from tests.doubles import TEST_SH, make_task
+from tests.doubles import TEST_SH, OwnJudge, make_task, needs_a_service
 from tests.sandboxes.conftest import KINDS, make, mark, seen
 
 __all__ = ["mark", "seen"]  # fixtures
@@ -270,20 +270,6 @@ async def test_a_link_is_no_reward(tmp_path: Path, kind: str, test_sh: str) -> N
 
 
 # Services that the tests need
-
-
-class OwnJudge(LocalProvider):
-    """The local sandbox, where a box is its own judge."""
-
-    name = "own judge"
-    seal = SandboxProvider.seal
-
-
-def needs_a_service(folder: Path, mark: str) -> Task:
-    found = f"pgrep -f '^sleep {mark}' && echo 1 > $VERIFIER_DIR/reward.txt || echo 0 > $VERIFIER_DIR/reward.txt\n"
-    task = make_task(folder, test_sh=found)
-    (task.folder / "solution" / "solve.sh").write_text(f"setsid sleep {mark} > /dev/null 2>&1 &\n")
-    return task
 
 
 async def test_a_task_that_needs_the_service_of_its_solution_is_proven_and_judged_with_it_alive(

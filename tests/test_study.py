@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness_eval.probing import Probe, recorded
 from harness_eval.study_file import DEMO, load_study
 from harness_eval.task import Task
 from harness_eval.types import Result
-from tests.doubles import make_task
+from tests.doubles import OwnJudge, make_task, needs_a_service
 
 REAL = {"name": "kimi", "base_url": "http://127.0.0.1:9/v1", "model": "kimi-k3"}
 
@@ -337,3 +338,12 @@ def test_what_a_harness_did_before_it_was_found_impossible_counts_nowhere(two: o
     ended = study.ended(resolved, folder, whole.outcome)
     assert (whole.planned, whole.judged) == (4, 4)
     assert (ended.planned, ended.judged, ended.lost, ended.problems) == (2, 2, {}, [])
+
+
+def test_a_task_judged_beside_what_was_left_is_told(two: object, tmp_path: Path) -> None:
+    resolved = two(probe=False)
+    task = needs_a_service(tmp_path / "live", f"3{os.getpid()}7")
+    resolved = replace(resolved, tasks=(task,), keys=(), provider=OwnJudge())
+    run(resolved, tmp_path / "run")
+    notes = json.loads((tmp_path / "run" / "study.json").read_text())["notes"]
+    assert "judged beside the processes that were left, since their tests need them: say-hello" in notes
