@@ -42,7 +42,7 @@ NEAR_MISSES = [
         "warnings removed",
         in_json("catalog.json", '[item.pop("colour", 0) for item in value["products"]]'),
     ),
-    ("json-schema-fix", "product removed", in_json("catalog.json", 'value["products"].pop(47)')),
+    ("json-schema-fix", "product removed", in_json("catalog.json", 'value["products"].pop(103)')),
     ("json-schema-fix", "check changed", "sed -i 's/errors += len(found)/pass/' validate.py"),
     ("git-lost-commit", "abbreviated id", "cut -c 1-12 recovered.txt > short; mv short recovered.txt"),
     ("git-lost-commit", "id of the new commit", "git -C ledger rev-parse main > recovered.txt"),

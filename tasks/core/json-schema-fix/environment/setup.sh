@@ -18,7 +18,7 @@ def pick(items):
 
 products = []
 sheets = {name: [] for name in suppliers}
-for number in range(96):
+for number in range(214):
     sku = f"{pick('KLMPQT')}{pick('RSXZ')}-{2000 + number * 37}"
     supplier = pick(suppliers)
     grams = 40 + int(draw() * 3000)
@@ -27,13 +27,13 @@ for number in range(96):
     product |= {"unit": pick(["piece", "pair", "set"]), "price_cents": 90 + int(draw() * 9000), "weight_g": grams}
     if draw() < 0.2:
         product["colour"] = pick(["plain", "black", "white"])
-    if number == 47:
+    if number == 103:
         product["weight_g"] = "1,250"
         grams = 1205
         sheets[supplier].append(f"{sku};{pieces};1520;2019-05-01")
     sheets[supplier].append(f"{sku};{pieces};{grams};2023-{1 + int(draw() * 9):02d}-01")
-    if number == 47 or draw() < 0.2:
-        old = 1250 if number == 47 else grams + 15
+    if number == 103 or draw() < 0.2:
+        old = 1250 if number == 103 else grams + 15
         sheets[supplier].append(f"{sku};{pieces};{old};2021-{1 + int(draw() * 9):02d}-01")
     products.append(product)
 
