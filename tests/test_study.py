@@ -343,7 +343,7 @@ def test_what_a_harness_did_before_it_was_found_impossible_counts_nowhere(two: o
 def test_a_task_judged_beside_what_was_left_is_told(two: object, tmp_path: Path) -> None:
     resolved = two(probe=False)
     task = needs_a_service(tmp_path / "live", f"3{os.getpid()}7")
-    resolved = replace(resolved, tasks=(task,), keys=(), provider=OwnJudge())
+    resolved = replace(resolved, tasks=(task,), provider=OwnJudge())
     run(resolved, tmp_path / "run")
     notes = json.loads((tmp_path / "run" / "study.json").read_text())["notes"]
     assert "judged beside the processes that were left, since their tests need them: say-hello" in notes
