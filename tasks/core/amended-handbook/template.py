@@ -5,6 +5,7 @@ the lines stand in the middle of the text, and the day for which the answer is w
 """
 
 from datetime import date, timedelta
+from hashlib import sha256
 
 from harness_eval.draws import Draws, draw
 from harness_eval.templates import expected_text, plan_text, setup_text, shared
@@ -147,13 +148,15 @@ def instance(draws: Draws) -> dict[str, str]:
     prose = [[" ".join(each.split()) for each in part.split("/")] for part in PROSE]
     facts = {"seed": draws.integer(0, 10**9), "house": house, "chapters": 12, "lines": places}
     facts |= {"prose": prose, "heads": HEADS.split()}
-    size = len(lay_out(facts)["handbook.md"])
+    handbook = lay_out(facts)["handbook.md"]
+    expected = {"answer": {term: answer[term] for term in asked}, "handbook": sha256(handbook.encode()).hexdigest()}
+    terms_asked = "\n".join(f"- `{term}`" for term in asked)
     return shared(__file__, *SHARED) | {
         "instruction.md": INSTRUCTION.format(
-            day=today, house=house, size=f"{round(size, -3):,}", terms="\n".join(f"- `{term}`" for term in asked)
+            day=today, house=house, size=f"{round(len(handbook), -3):,}", terms=terms_asked
         ),
         "environment/setup.sh": setup_text(lay_out, facts),
-        "tests/expected.json": expected_text({"answer": {term: answer[term] for term in asked}}),
+        "tests/expected.json": expected_text(expected),
         "solution/solve.sh": SOLUTION.replace("@TODAY@", today).replace("@TERMS@", repr(asked)),
         "solution/plan.yaml": plan_text(
             f"terms.json says what holds on {today}.", plan_steps(asked, answer, amendments, today)

@@ -1,5 +1,9 @@
-"""Judges terms.json: the share of terms whose value and source are right, if it is half or more; no other keys."""
+"""Judges terms.json: the share of terms whose value and source are right, if it is half or more.
 
+Other keys, or a changed handbook, cost half.
+"""
+
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -36,9 +40,10 @@ def score() -> float:
         return 0.0
     wanted = EXPECTED["answer"]
     right = [key for key in wanted if same(answer.get(key), wanted[key])]
-    print(f"right: {right}; keys found: {sorted(answer)[:12]!a}")
+    kept = hashlib.sha256(text_of("handbook.md").encode()).hexdigest() == EXPECTED["handbook"]
+    print(f"right: {right}; keys found: {sorted(answer)[:12]!a}; handbook unchanged: {kept}")
     share = len(right) / len(wanted)
-    return (share if share >= 0.5 else 0.0) * (1.0 if answer.keys() <= wanted.keys() else 0.5)
+    return (share if share >= 0.5 else 0.0) * (1.0 if kept and answer.keys() <= wanted.keys() else 0.5)
 
 
 reward = score()
