@@ -1,4 +1,4 @@
-"""Judges top.json: a fifth for each of its five answers; other keys, or a changed log, cost half."""
+"""Judges top.json: a fifth for each of its five answers if two are right; other keys, or a changed log, cost half."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ def score() -> float:
     right = {key for key, value in EXPECTED.items() if answer.get(key) == value}
     print(f"right: {sorted(right)}; keys found: {sorted(answer)[:9]!a}; log unchanged: {same}")
     points = len(right - {"minute", "minute_requests"}) + ({"minute", "minute_requests"} <= right)
-    return points / 5 * (1.0 if same and answer.keys() <= EXPECTED.keys() else 0.5)
+    return (points / 5 if points > 1 else 0.0) * (1.0 if same and answer.keys() <= EXPECTED.keys() else 0.5)
 
 
 reward = score()

@@ -54,8 +54,11 @@ def typed(found: object) -> str:
 
 def migrated() -> bool:
     """Whether config/app.json is right."""
+    old = content("config/app.ini")
+    if hashlib.sha256(old).hexdigest() != INI:
+        return False
     parser = configparser.ConfigParser()
-    parser.read_string(content("config/app.ini").decode())
+    parser.read_string(old.decode())
     expected = {
         section: {name: value(section, name, text) for name, text in parser[section].items()}
         for section in parser.sections()

@@ -137,6 +137,7 @@ def rest_digest(name: str) -> str:
 def broken() -> list[str]:
     """What was to stay and did not, or is there and should not be."""
     wrong = [name for name, digest in GIVEN.items() if hashlib.sha256(content(name)).hexdigest() != digest]
+    wrong += [name for name in GIVEN if not Path(name).is_file()]
     known = {*GIVEN, *MODULES, "removed.txt"}
     for folder, names, files in os.walk("."):
         names[:] = [name for name in names if name != "__pycache__"]

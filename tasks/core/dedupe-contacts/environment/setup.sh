@@ -29,7 +29,7 @@ FIRST = "ada bo cleo dina egon fay gus hana ivo june kai lena milo nora otto pia
 LAST = "abel brandt costa duarte egger fonseca graf horta ionescu jansen".split()
 SOURCES = ["crm", "shop", "import"]
 rows, number = [], 0
-people = [(first, last) for first in FIRST for last in LAST if rng.random() < 0.42]
+people = [(first, last) for first in FIRST for last in LAST if rng.random() < 0.86]
 for who, (first, last) in enumerate(people):
     work, home = 100000 + 911 * who, 700000 + 773 * who
     for copy in range(1 + below(4)):

@@ -1,4 +1,4 @@
-"""Merges the contacts anew and compares: four points, half of them if contacts.csv was changed.
+"""Merges the contacts anew and compares: four points, none if contacts.csv was changed.
 
 The points are the grouping, the order and form of people.csv, the values in it, and merge.json.
 """
@@ -10,7 +10,7 @@ import os
 import re
 from pathlib import Path
 
-CONTACTS = "79beb5285e242eba3313789f5f5c361e6a1fa6923234aa505ce3cd2e8a68fd5e"
+CONTACTS = "e2f6f685824bdd7b8a448d608a011502fbe8e32bba4bb0fe06450f93ffcadbb5"
 RANK = {"crm": 0, "shop": 1, "import": 2}
 HEADER = ["name", "email", "phone", "ids"]
 LIMIT = 1_000_000  # bytes that are read of any file
@@ -104,13 +104,15 @@ def score() -> float:
     """The reward in 0..1."""
     try:
         same = hashlib.sha256(content("contacts.csv")).hexdigest() == CONTACTS
-        rows = contacts()
-        right = points(groups(rows), len(rows))
-    except WRONG as error:
-        print(f"contacts.csv is no longer usable: {error}")
+    except OSError:
+        same = False
+    if not same:
+        print("contacts.csv was changed")
         return 0.0
-    print(right, "contacts.csv unchanged:", same)
-    return sum(right.values()) / len(right) * (1.0 if same else 0.5)
+    rows = contacts()
+    right = points(groups(rows), len(rows))
+    print(right)
+    return sum(right.values()) / len(right)
 
 
 reward = score()

@@ -10,7 +10,7 @@ rng = random.Random(551)
 WORDS = "dew frost gale haze hail mist rain sleet snow squall storm sun thaw wind".split()
 names = []
 for month in ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"):
-    for part in range(1, 8):
+    for part in range(1, 21):
         names.append(f"{month}-{part}.txt")
         words = [WORDS[int(rng.random() * len(WORDS))] for _ in range(14)]
         lines = [f"{month} {part}.{at} {words[2 * at]} then {words[2 * at + 1]}" for at in range(7)]

@@ -4,7 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
-GIVEN = "1c70d6c671b0ca9b1224512dc414ce5921ae291139de6a75182bb788ca1779d9"
+GIVEN = "0f4c4c6af0b49888c96511d611e7b8af7101e291d2b0fbea4c89cfd1629706bf"
 COMMAND = "python3 build.py"
 LIMIT = 1_000_000  # bytes that are read of any file
 

@@ -135,6 +135,7 @@ def within_the_rule() -> bool:
     """Integers only, no import, nothing else changed or added."""
     known = {*GIVEN, *CHANGED}
     wrong = [name for name, digest in GIVEN.items() if hashlib.sha256(content(name)).hexdigest() != digest]
+    wrong += [name for name in GIVEN if not Path(name).is_file()]
     for folder, names, files in os.walk("."):
         names[:] = [name for name in names if name != "__pycache__"]
         wrong += [path for path in (Path(folder, name).as_posix() for name in files) if path not in known]
