@@ -3,6 +3,8 @@
 Drawn: the services and their order, 9 to 11 hops, tickets, workers, waiting times, the rotation that holds each hop.
 """
 
+import hashlib
+
 from harness_eval.draws import Draws, draw
 from harness_eval.templates import expected_text, plan_text, setup_text, shared
 
@@ -107,6 +109,12 @@ def lay_out(facts: dict) -> dict[str, str]:
     return files
 
 
+def digest(files: dict[str, str]) -> str:
+    """A digest over the names and texts of files, as the verifier makes it."""
+    whole = "".join(f"{name} {hashlib.sha256(files[name].encode()).hexdigest()}\n" for name in sorted(files))
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
 def instance(draws: Draws) -> dict[str, str]:
     """A chain of jobs in files of all services."""
     hops = draws.integer(9, 11)
@@ -128,7 +136,8 @@ def instance(draws: Draws) -> dict[str, str]:
         texts = [f"takes ticket {ticket}", f"{end} after {draws.integer(8, 97)} ms"]
         jobs.setdefault(name, {"lines": [44, 49], "worker": f"w{draws.integer(1, 6)}", "texts": texts})
     facts = {"seed": draws.integer(0, 10**9), "services": draws.shuffled(services), "jobs": jobs}
-    expected = {"services": chain, "workers": workers, "waited_ms": sum(waits), "code": code}
+    answer = {"services": chain, "workers": workers, "waited_ms": sum(waits), "code": code}
+    expected = {"answer": answer, "logs": digest(lay_out(facts))}
     return shared(__file__, *SHARED) | {
         "instruction.md": INSTRUCTION.format(first=chain[0], ticket=tickets[0]),
         "environment/setup.sh": setup_text(lay_out, facts),
