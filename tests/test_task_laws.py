@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,3 +122,17 @@ async def test_the_instruction_in_place_of_every_answer_earns_nothing(name: str)
 def test_the_files_left_out_by_name_exist() -> None:
     for name in BY_THE_WAY:
         assert Path(bundled_folder("tasks") / "core" / name).is_dir()
+
+
+def test_a_clone_of_the_repository_has_every_file_and_folder_of_the_tasks() -> None:
+    places = [path for path in bundled_folder("tasks").rglob("*") if "__pycache__" not in path.parts]
+    assert not [path for path in places if path.is_dir() and not any(path.iterdir())]
+    said = subprocess.run(
+        ["git", "check-ignore", "--stdin", "-z"],
+        input="\0".join(map(str, places)),
+        cwd=bundled_folder("tasks"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.stdout == ""

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Writes the two scenarios: always the same bytes. In the night three requests meet in the opening of a connection, once.
 set -euo pipefail
+mkdir -p scenarios
 python3 -I - <<'PYTHON'
 import hashlib
 import json
