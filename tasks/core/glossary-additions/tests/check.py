@@ -42,5 +42,9 @@ def score() -> float:
     return 0.0 if strange or changed else sum(points.values()) / len(points)
 
 
-reward = score()
-Path(os.environ.get("VERIFIER_DIR", "/logs/verifier"), "reward.txt").write_text(f"{reward:.4f}\n", encoding="utf-8")
+REWARD = Path(os.environ.get("VERIFIER_DIR", "/logs/verifier"), "reward.txt")
+REWARD.write_text("0\n", encoding="utf-8")
+try:
+    REWARD.write_text(f"{score():.4f}\n", encoding="utf-8")
+except OSError as error:
+    print(f"a folder cannot be looked through: {type(error).__name__}")
