@@ -29,6 +29,7 @@ RUBBISH = {
     "back as it was": "",
     "bytes that are no text": r"printf '\377\000\376{{' > {path}",
     "a folder in its place": "mkdir {path}",
+    "a link to what never ends": "ln -s /dev/zero {path}",
     "far too deep": """python3 -c 'print("[" * 100_000)' > {path}""",
 }
 FORGED = "printf 'import os\\nos._exit(0)\\n' > {path}"
@@ -86,8 +87,12 @@ def spoiled(changed: list[str]) -> Iterator[tuple[str, str]]:
             yield f"{path}: a program that only succeeds", FORGED.format(path=where)
 
 
-# Files that a solution writes on its way and that nobody asked for, by task.
-BY_THE_WAY: dict[str, set[str]] = {}
+# Files that a solution writes on its way and that nobody asked for, by task: what a program keeps beside its journal.
+BY_THE_WAY: dict[str, set[str]] = {
+    "archive-round": {"./desk/sessions.json"},
+    "fifo-robot": {"./line/sessions"},
+    "fleet-upgrade": {"./fleet/state.json"},
+}
 
 
 @pytest.mark.anyio
