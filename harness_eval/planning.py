@@ -22,12 +22,14 @@ from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
+from harness_eval.sandboxes.environment import needs_container
 from harness_eval.study_file import StudyConfig, select_tasks
 from harness_eval.task import Task
 from harness_eval.types import Json, TrialKey
 
 REFERENCE = "reference"
 _MOST_TRIALS = 1_000_000
+_SHOWN = 8  # tasks named in one note
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,8 @@ def resolve(config: StudyConfig) -> Study:
     Raises:
         ConfigError: a part does not exist, or the sandbox must not be used for this endpoint.
     """
-    chosen = select_tasks(config.tasks)
-    tasks = tuple(task for task in chosen if task.unsupported is None)
-    notes = [f"task {task.name} is left out: {task.unsupported}" for task in chosen if task.unsupported is not None]
-    if not tasks:
-        raise ConfigError(f"tasks: none can run here; {notes[0]}")
+    boxes = _provider(config)
+    tasks, notes = _runnable(select_tasks(config.tasks), boxes)
     served = _served(config, tasks)
     plan = _plan(config)
     names = (*(endpoint.name for endpoint in config.endpoints), *([REFERENCE] if served else []))
@@ -100,8 +99,37 @@ def resolve(config: StudyConfig) -> Study:
         canonical_repeats=canonical_repeats,
         notes=(*notes, *_planted(config), *plan.notes),
         wires={harness.name: wire_hash(requests_of(harness)) for harness in plan.harnesses},
-        provider=_provider(config),
+        provider=boxes,
     )
+
+
+def _runnable(chosen: Sequence[Task], boxes: SandboxProvider) -> tuple[tuple[Task, ...], list[str]]:
+    """The tasks that can run in this kind of sandbox, and what is to be known of them and of those left out.
+
+    Raises:
+        ConfigError: none can.
+    """
+    reasons = {task.name: task.unsupported or boxes.refuses(task.spec) for task in chosen}
+    tasks = tuple(task for task in chosen if reasons[task.name] is None)
+    left = [f"task {name} is left out: {reason}" for name, reason in reasons.items() if reason is not None]
+    if not tasks:
+        raise ConfigError(f"tasks: none can run here; {left[0]}")
+    kinds = {
+        "reach the network": [task.name for task in tasks if task.spec.limits.network],
+        "run in images of their own, where the model may be root": [
+            task.name for task in tasks if needs_container(task.spec) and task.spec.user in (None, "root", "0")
+        ],
+        "have no solution, so nobody has shown that they can be solved": [
+            task.name for task in tasks if not (task.folder / "solution" / "solve.sh").is_file()
+        ],
+    }
+    told = [f"of {len(tasks)} tasks {len(names)} {what}: {_listed(names)}" for what, names in kinds.items() if names]
+    return tasks, [*left, *told]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
 
 
 def _check_size(runs: int, tasks: int, endpoints: int) -> None:

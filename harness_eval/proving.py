@@ -42,7 +42,10 @@ async def require_proven(
         states = " and ".join(words for state, words in _WORDS.items() if any(each.state == state for each in unfit))
         told = "; ".join(f"{each.task.name}: {' '.join(each.reason.split())[:300]}" for each in unfit[:_SHOWN])
         more = f"; and {len(unfit) - _SHOWN} more" if len(unfit) > _SHOWN else ""
-        raise ConfigError(f"{states} in the {provider.name} sandbox, so nothing was run: {told}{more}")
+        raise ConfigError(
+            f"{states} in the {provider.name} sandbox, so nothing was run: {told}{more}; "
+            "--exclude (in a study tasks.exclude) leaves tasks out"
+        )
     return tuple(replace(task, live=bool(known[task.name])) for task in tasks)
 
 

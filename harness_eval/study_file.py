@@ -150,6 +150,10 @@ def load_study(path: Path, overrides: dict[str, Json] | None = None) -> StudyCon
     laid = dict(overrides or {})
     if laid.keys() & {"family", "design"}:
         data.pop("design", None)  # it was laid out for the file's own family
+    # What belongs to another suite or kind of sandbox goes with it: names of tasks, a base image.
+    for section, key in (("tasks", "suite"), ("sandbox", "kind")):
+        if key in laid.get(section, {}):
+            data.pop(section, None)
     _replace_endpoint(data, laid.pop("endpoint", {}))
     data = _overlay(data, laid)
     config = parse(StudyConfig, data, str(path))

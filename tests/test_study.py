@@ -347,3 +347,29 @@ def test_a_task_judged_beside_what_was_left_is_told(two: object, tmp_path: Path)
     run(resolved, tmp_path / "run")
     notes = json.loads((tmp_path / "run" / "study.json").read_text())["notes"]
     assert "judged beside the processes that were left, since their tests need them: say-hello" in notes
+
+
+def test_another_suite_brings_its_own_names(write: object, tmp_path: Path) -> None:
+    path = write(tasks={"suite": "core", "include": ["fix-off-by-one"]}, reference={})
+    config = load_study(path, {"tasks": {"suite": str(tmp_path / "suite")}})
+    assert [task.name for task in resolve(config).tasks] == ["alpha", "beta", "gamma"]
+
+
+def test_a_base_image_goes_with_the_kind_of_sandbox_that_it_was_given_for(write: object) -> None:
+    path = write(sandbox={"kind": "docker", "base_image": "base"}, reference={})
+    assert load_study(path, {"sandbox": {"kind": "local"}}).sandbox.base_image is None
+    assert load_study(path, {"sandbox": {"base_image": "other"}}).sandbox.kind == "docker"
+
+
+def test_what_is_to_be_known_of_the_tasks_is_noted(write: object, tmp_path: Path) -> None:
+    suite = tmp_path / "mixed"
+    make_task(suite, "open", toml="").folder.joinpath("task.toml").write_text("[environment]\nallow_internet = true\n")
+    make_task(suite, "unsolved").folder.joinpath("solution/solve.sh").unlink()
+    make_task(suite, "boxed", toml='docker_image = "some/image"\n')
+    resolved = resolve(load_study(write(tasks={"suite": str(suite)}, sandbox="local", reference={})))
+    assert [task.name for task in resolved.tasks] == ["open", "unsolved"]
+    assert resolved.notes[:3] == (
+        "task boxed is left out: it needs the image some/image: use the docker sandbox",
+        "of 2 tasks 1 reach the network: open",
+        "of 2 tasks 1 have no solution, so nobody has shown that they can be solved: unsolved",
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -19,8 +19,11 @@ StudyFile: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[int | None, typer.Option(help="Seed of the matrix and of all trials.")]
 Repeats: TypeAlias = Annotated[int | None, typer.Option(help="Trials of each task with each harness.")]
-Suite: TypeAlias = Annotated[str | None, typer.Option(help="A bundled suite, or a folder of tasks.")]
+Suite: TypeAlias = Annotated[
+    str | None, typer.Option(help="A bundled suite or task, a folder of tasks, or a data set's mapping file.")
+]
 Tasks: TypeAlias = Annotated[list[str] | None, typer.Option(help="Names or globs of tasks; may stand several times.")]
+Exclude: TypeAlias = Annotated[list[str] | None, typer.Option(help="Names or globs of tasks to leave out.")]
 Limit: TypeAlias = Annotated[int | None, typer.Option(help="At most so many tasks.")]
 Family: TypeAlias = Annotated[str | None, typer.Option(help="A bundled family of harnesses, or its file.")]
 DesignFlag: TypeAlias = Annotated[
@@ -31,6 +34,9 @@ Harnesses: TypeAlias = Annotated[
     typer.Option("--harness", help="A harness by name or file, beside the canonical one; may stand several times."),
 ]
 SandboxKind: TypeAlias = Annotated[str | None, typer.Option("--sandbox", help="auto, docker, bubblewrap or local.")]
+BaseImage: TypeAlias = Annotated[
+    str | None, typer.Option(help="What Docker builds the tasks on that bring no image of their own.")
+]
 AllowLocal: TypeAlias = Annotated[
     bool | None, typer.Option("--allow-local", help="Accept the local sandbox, which protects from nothing.")
 ]
@@ -67,6 +73,11 @@ LocalModel: TypeAlias = Annotated[
     bool | None, typer.Option("--local-model", help="A small real model on this machine; alone, the starter study.")
 ]
 ProfileName: TypeAlias = Annotated[str | None, typer.Option("--profile", help="What is peculiar about that server.")]
+
+
+def given(parameters: Mapping[str, Any]) -> dict[str, Json]:
+    """Those of a command's parameters that are flags over a study's keys."""
+    return {name: value for name, value in parameters.items() if name in PLACES}
 
 
 def study_from(path: Path | None, **flags: Json) -> StudyConfig:
@@ -106,11 +117,13 @@ PLACES = {
     "repeats": "repeats",
     "suite": "tasks.suite",
     "tasks": "tasks.include",
+    "exclude": "tasks.exclude",
     "limit": "tasks.limit",
     "family": "family",
     "design": "design",
     "harness": "harnesses",
-    "sandbox": "sandbox",
+    "sandbox": "sandbox.kind",
+    "base_image": "sandbox.base_image",
     "allow_local": "allow_local",
     "concurrency": "concurrency",
     "max_steps": "limits.steps",

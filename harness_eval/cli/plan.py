@@ -14,6 +14,7 @@ from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.estimate import Estimate, estimate
 from harness_eval.family import load_family
+from harness_eval.report.wording import count
 from harness_eval.study import Study
 from harness_eval.types import Json
 
@@ -26,12 +27,14 @@ def plan(
     seed: options.Seed = None,
     repeats: options.Repeats = None,
     tasks: options.Tasks = None,
+    exclude: options.Exclude = None,
     suite: options.Suite = None,
     limit: options.Limit = None,
     family: options.Family = None,
     design: options.DesignFlag = None,
     harness: options.Harnesses = None,
     sandbox: options.SandboxKind = None,
+    base_image: options.BaseImage = None,
     allow_local: options.AllowLocal = None,
     concurrency: options.Concurrency = None,
     local_model: options.LocalModel = None,
@@ -50,7 +53,7 @@ def plan(
     What a trial takes is known from a run of the same kind, named with --like; without one it is assumed.
     """
     del out
-    flags = {name: value for name, value in locals().items() if name in options.PLACES}
+    flags = options.given(locals())
     resolved = study.resolve(options.study_from(file, **flags))
     data = {**study.record(resolved), "estimate": estimate(resolved, like), "balance": _balance(resolved)}
     if as_json:
@@ -97,7 +100,8 @@ def _print(data: dict[str, Json]) -> None:
     endpoints = ", ".join(f"{endpoint['name']} ({endpoint['base_url']})" for endpoint in data["endpoints"])
     print(f"endpoints: {endpoints}")
     print(f"sandbox: {data['sandbox']}; seed: {data['seed']}; repeats: {data['repeats']}")
-    print(f"trials: {data['planned']} ({len(data['tasks'])} tasks, {len(data['harnesses'])} harnesses)")
+    tasks, harnesses = count(len(data["tasks"]), "task"), count(len(data["harnesses"]), "harness")
+    print(f"trials: {data['planned']} ({tasks}, {harnesses})")
     _print_estimate(data["estimate"])
 
 

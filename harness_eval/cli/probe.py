@@ -50,9 +50,10 @@ def probe(
 
     Exit code 1: trials are impossible, since no harness can run here; 3: the endpoint cannot be used.
     """
-    flags = {name: value for name, value in locals().items() if name in options.PLACES}
-    # No command of a model is run here, so that any sandbox will do.
-    resolved = study.resolve(options.study_from(file, **flags, sandbox="local", allow_local=True))
+    flags = options.given(locals())
+    # No command of a model is run here, so that any sandbox and any task will do.
+    flags |= {"sandbox": "local", "allow_local": True, "suite": "core", "limit": 1}
+    resolved = study.resolve(options.study_from(file, **flags))
     found, down = anyio.run(_probes, resolved)
     if as_json:
         told: dict[str, Json] = {name: {"model": None, "down": why} for name, why in down.items()}

@@ -29,12 +29,14 @@ def run(
     seed: options.Seed = None,
     repeats: options.Repeats = None,
     tasks: options.Tasks = None,
+    exclude: options.Exclude = None,
     suite: options.Suite = None,
     limit: options.Limit = None,
     family: options.Family = None,
     design: options.DesignFlag = None,
     harness: options.Harnesses = None,
     sandbox: options.SandboxKind = None,
+    base_image: options.BaseImage = None,
     allow_local: options.AllowLocal = None,
     concurrency: options.Concurrency = None,
     max_steps: options.MaxSteps = None,
@@ -53,16 +55,14 @@ def run(
     retry_lost: Annotated[bool, typer.Option(help="When resuming, run lost trials again.")] = True,
     as_json: JsonFlag = False,
 ) -> None:
-    """Run a matrix of tasks and harnesses; without a study, the demo on the embedded reference endpoint.
+    """Run a matrix of tasks and harnesses; without a study, the demo. Flags override the study's keys.
 
-    Flags override the study's keys. Interrupted runs are resumed by naming their folder with --out.
+    Interrupted runs are resumed by naming their folder with --out.
     """
-    flags = {name: value for name, value in locals().items() if name in options.PLACES}
-    resolved = study.resolve(options.study_from(file, **flags))
+    resolved = study.resolve(options.study_from(file, **options.given(locals())))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     _agree(resolved, folder, yes)
-    ended = _run(resolved, folder, retry_lost, probe is True)
-    raise typer.Exit(_tell(resolved, ended, as_json))
+    raise typer.Exit(_tell(resolved, _run(resolved, folder, retry_lost, probe is True), as_json))
 
 
 def _agree(resolved: Study, folder: Path, yes: bool) -> None:

@@ -159,6 +159,11 @@ class SandboxProvider(ABC):
     def unavailable(self) -> str | None:
         """Why this kind cannot be used here, or None."""
 
+    def refuses(self, spec: BoxSpec) -> str | None:
+        """Why this kind of sandbox can never be what this box must be, or None."""
+        del spec
+        return None
+
     @abstractmethod
     def open(self, spec: BoxSpec) -> AbstractAsyncContextManager[Sandbox]:
         """A fresh box, taken down with all that runs in it when the context ends.

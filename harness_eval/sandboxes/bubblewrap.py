@@ -26,7 +26,7 @@ from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import cgroup, inside
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
-from harness_eval.sandboxes.environment import LOGS, prepare, require_no_image
+from harness_eval.sandboxes.environment import LOGS, needs_container, prepare, require_no_image
 from harness_eval.sandboxes.launch import STANDARD_PATH, clean_environment, launched
 from harness_eval.sandboxes.sealing import copy_folder
 
@@ -84,10 +84,14 @@ class BubblewrapProvider(SandboxProvider):
         said = ran.stderr.decode("utf-8", "replace").strip() or f"it ended with {ran.returncode}"
         return f"bwrap makes no box here ({said}): it needs version 0.8 and user namespaces that this system allows"
 
+    def refuses(self, spec: BoxSpec) -> str | None:
+        """Why this kind can never be this box; see `SandboxProvider.refuses`."""
+        return needs_container(spec)
+
     @asynccontextmanager
     async def open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         """A fresh box; see `SandboxProvider.open`."""
-        require_no_image(spec, self.name)
+        require_no_image(spec)
         async with self._opened(spec, _namespaces(spec)) as box:
             await prepare(box, spec)
             yield box

@@ -20,17 +20,24 @@ def find_dockerfile(spec: BoxSpec) -> Path | None:
     return path if path and path.is_file() else None
 
 
-def require_no_image(spec: BoxSpec, kind: str) -> None:
-    """Refuse what only a container can be: a prebuilt image, or a Dockerfile that is not written for any base image.
+def needs_container(spec: BoxSpec) -> str | None:
+    """Why only a container can be this box, or None: a prebuilt image, or a Dockerfile not for any base image."""
+    if spec.image is not None:
+        return f"it needs the image {spec.image}: use the docker sandbox"
+    dockerfile = find_dockerfile(spec)
+    if dockerfile and not _ON_ANY_BASE.search(dockerfile.read_text(encoding="utf-8", errors="replace")):
+        return "it is built on an image of its own: use the docker sandbox"
+    return None
+
+
+def require_no_image(spec: BoxSpec) -> None:
+    """Refuse what only a container can be.
 
     Raises:
         SandboxFailure: it needs the docker sandbox.
     """
-    if spec.image is not None:
-        raise SandboxFailure(f"{spec.name} needs the image {spec.image}: use the docker sandbox, not {kind}")
-    dockerfile = find_dockerfile(spec)
-    if dockerfile and not _ON_ANY_BASE.search(dockerfile.read_text(encoding="utf-8")):
-        raise SandboxFailure(f"{spec.name} is built on an image of its own: use the docker sandbox, not {kind}")
+    if reason := needs_container(spec):
+        raise SandboxFailure(f"{spec.name}: {reason}")
 
 
 async def prepare(box: Sandbox, spec: BoxSpec) -> None:

@@ -19,7 +19,7 @@ from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import inside, owner
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
-from harness_eval.sandboxes.environment import LOGS, prepare, require_no_image
+from harness_eval.sandboxes.environment import LOGS, needs_container, prepare, require_no_image
 from harness_eval.sandboxes.launch import clean_environment, launched
 from harness_eval.sandboxes.sealing import copy_folder
 
@@ -46,10 +46,14 @@ class LocalProvider(SandboxProvider):
             return "it needs Linux"
         return None if shutil.which("bash") else "bash is not installed"
 
+    def refuses(self, spec: BoxSpec) -> str | None:
+        """Why this kind can never be this box; see `SandboxProvider.refuses`."""
+        return needs_container(spec)
+
     @asynccontextmanager
     async def open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         """A fresh folder; see `SandboxProvider.open`."""
-        require_no_image(spec, self.name)
+        require_no_image(spec)
         if not self._swept:
             self._swept = True
             self.swept += await to_thread.run_sync(sweep)
