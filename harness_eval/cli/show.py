@@ -276,4 +276,4 @@ def _indented(text: str, style: str) -> RenderableType:
 
 def _text(text: str, style: str = "") -> Text:
     """Text as it is, with control characters made visible: what a model wrote must not steer the terminal."""
-    return Text(text.translate(_VISIBLE), style)
+    return Text(text.expandtabs().translate(_VISIBLE), style)
