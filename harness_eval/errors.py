@@ -30,6 +30,8 @@ _SECRET = re.compile(
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[\w-]{8,}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w.-]{8,}))"
 )
 
+_CHOICES = 8  # choices that one hint names
+
 
 def redact(text: str) -> str:
     """The text with everything that looks like a credential replaced, for logs, reports and exception messages."""
@@ -37,11 +39,23 @@ def redact(text: str) -> str:
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
-    """A hint such as ``did you mean 'head'? choices: head, tail`` for an unknown word."""
+    """A hint such as ``did you mean 'head'? choices: head, tail`` for an unknown word; of many choices the nearest."""
     known = sorted(choices)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(word, known, n=_CHOICES, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}choices: {', '.join(known)}"
+    if len(known) <= _CHOICES:
+        return f"{hint}choices: {', '.join(known)}"
+    shown = [*close, *(choice for choice in known if choice not in close)][:_CHOICES]
+    return f"{hint}choices: {', '.join(shown)}, and {len(known) - _CHOICES} more"
+
+
+def last_words(output: str, most: int) -> str:
+    """The end of what a program printed: at most so many characters, without credentials.
+
+    Of a line that was written over, as progress is, what a terminal would show last.
+    """
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in output.split("\n"))
+    return redact("\n".join(lines).strip()[-most:])
 
 
 class HarnessEvalError(Exception):

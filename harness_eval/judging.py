@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
-from harness_eval.errors import SandboxFailure, TaskFailure, redact
+from harness_eval.errors import SandboxFailure, TaskFailure, last_words
 from harness_eval.sandboxes.base import Executed, Sandbox, SandboxProvider, UnfitState
 from harness_eval.task import Task
 from harness_eval.types import Json, Verdict
@@ -252,7 +252,7 @@ def _unsolved(task: Task, ran: Executed, verdict: Verdict) -> str:
 
 
 def _tail(output: str) -> str:
-    return redact(output[-_TAIL:].strip())
+    return last_words(output, _TAIL)
 
 
 def _said(output: str) -> str:
