@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import tempfile
@@ -41,8 +42,11 @@ def read_rows(shape: Shape, mapping: Path) -> list[NumberedRow]:
             if missing := shape.used_columns() - set(table.column_names):
                 name = min(missing)
                 raise ConfigError(f"{where}: there is no column {name!r}; {nearest(name, table.column_names)}")
-            return _chosen(shape, table.select_columns(sorted(shape.used_columns())))
+            read = shape.used_columns() | (set(shape.usual_ids) & set(table.column_names))
+            return _chosen(shape, table.select_columns(sorted(read)))
     except BoundaryFailure as failure:
+        if shape.path and (wrong := _wrong_line(mapping.parent / shape.path)):
+            raise ConfigError(f"{where}: {wrong}") from failure
         raise ConfigError(f"{where}: cannot be read: {' '.join(str(failure).split())[:400]}") from failure
 
 
@@ -80,6 +84,24 @@ def _from_file(path: Path) -> Json:
             options |= {"keep_default_na": False, "encoding": "utf-8-sig"}
         reader = {"json": datasets.Dataset.from_json, "csv": datasets.Dataset.from_csv}
         return reader.get(kind, datasets.Dataset.from_parquet)(str(path), **options)
+
+
+def _wrong_line(path: Path) -> str | None:
+    """Which line of a file of JSON lines is no object, and why; None where all are."""
+    if path.suffix.lower() not in {".jsonl", ".ndjson"}:
+        return None
+    with path.expanduser().open("rb") as file:
+        told = ((number, _no_object(line)) for number, line in enumerate(file, start=1) if line.strip())
+        return next((f"line {number} is {wrong}" for number, wrong in told if wrong), None)
+
+
+def _no_object(line: bytes) -> str | None:
+    try:
+        return None if isinstance(json.loads(line), dict) else "no JSON object"
+    except json.JSONDecodeError as error:
+        return f"not valid JSON: {error.msg} at character {error.pos + 1}"
+    except (ValueError, RecursionError) as error:  # not UTF-8, or nested without end
+        return f"not valid JSON: {error}"
 
 
 def _from_hub(shape: Shape, beside: Path) -> Json:
@@ -124,7 +146,7 @@ def _quiet() -> Iterator[None]:
     bars = datasets.are_progress_bars_disabled()
     level = datasets.logging.get_verbosity()
     datasets.disable_progress_bars()
-    datasets.logging.set_verbosity_error()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)  # what it logs as an error it raises, too
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import harness_eval
@@ -26,6 +26,7 @@ from harness_eval.errors import ConfigError, nearest
 from harness_eval.row_source import NumberedRow, read_rows
 from harness_eval.sandboxes import owner
 from harness_eval.shapes import SHAPES, Shape, UnusableRow
+from harness_eval.task_files import digest
 
 _UNUSABLE = "unusable-rows.json"
 _UNFINISHED = "unfinished-"
@@ -34,18 +35,26 @@ _SHOWN = 3  # ids named in one message
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A row that cannot become a task; rows are counted from 1 in the order of the data set."""
+    """A row that cannot become a task; rows are counted from 1 in the order of the data set.
+
+    `name` is what its task would be called: by its id, or by its number where it has none that can be read.
+    """
 
     number: int
+    name: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The task folders that rows became, in the order of the rows, and the rows that became none."""
+    """The task folders that rows became, in the order of the rows, and the rows that became none.
+
+    `kept` are those of the folders that stood there before, with the same content.
+    """
 
     tasks: tuple[Path, ...]
     unusable: tuple[Unusable, ...]
+    kept: frozenset[Path] = frozenset()
 
 
 def is_mapping(name: str | Path) -> bool:
@@ -69,20 +78,28 @@ def load_mapping(path: Path) -> Shape:
 
 
 def materialise(mapping: Path, out: Path) -> Made:
-    """Write a task folder for each row to `out`, whole or not at all.
+    """Write a task folder for each row to `out`, which may exist; folders that stand there are kept.
 
     Raises:
-        ConfigError: the mapping file or its rows are wrong, two rows have one name, or a folder is there already.
+        ConfigError: the mapping file or its rows are wrong, two rows have one name, or a folder of such a name holds
+            something else; then nothing is written.
     """
     shape = load_mapping(mapping)
     rows = _named(shape, mapping)
-    for name in rows:
-        if (out / name).exists():
-            raise ConfigError(f"{out / name}: is there already; nothing was written")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{_UNFINISHED}", dir=out) as unfinished:
         made = _write(shape, rows, mapping, Path(unfinished))
-        return Made(tuple(path.rename(out / path.name) for path in made.tasks), made.unusable)
+        places = {path: out / path.name for path in made.tasks}
+        kept = {place for place in places.values() if place.exists() or place.is_symlink()}
+        for path, place in places.items():
+            if place in kept and not (place.is_dir() and digest(place) == digest(path)):
+                raise ConfigError(
+                    f"{place}: holds something else than this row's task; remove it, or choose another --out"
+                )
+        for path, place in places.items():
+            if place not in kept:
+                path.rename(place)
+        return Made(tuple(places.values()), made.unusable, frozenset(kept))
 
 
 def cached(mapping: Path) -> Made:
@@ -101,7 +118,7 @@ def cached(mapping: Path) -> Made:
         unfinished = Path(tempfile.mkdtemp(prefix=f"{_UNFINISHED}{owner.token()}-", dir=place.parent))
         try:
             made = _write(shape, rows, mapping, unfinished / suite)
-            told = [[each.number, each.reason] for each in made.unusable]
+            told = [astuple(each) for each in made.unusable]
             (unfinished / _UNUSABLE).write_text(json.dumps(told), encoding="utf-8")
             _settle(unfinished, place)
         finally:
@@ -141,7 +158,10 @@ def _named(shape: Shape, mapping: Path) -> dict[str, NumberedRow]:
     counted = Counter(name for name, _ in found)
     if twice := [name for name, times in counted.items() if times > 1]:
         numbers = [str(number) for name, (number, _) in found if name == twice[0]][:_SHOWN]
-        raise ConfigError(f"{mapping}: {twice[0]!r} names several rows ({', '.join(numbers)}); each task needs its own")
+        raise ConfigError(
+            f"{mapping}: {twice[0]!r} names several rows ({', '.join(numbers)}); each task needs its own"
+            + ("; columns.id names another column, and null numbers the rows" if shape.usual_ids else "")
+        )
     return dict(found)
 
 
@@ -155,14 +175,14 @@ def _write(shape: Shape, rows: dict[str, NumberedRow], mapping: Path, out: Path)
             tasks.append(out / name)
         except UnusableRow as reason:
             shutil.rmtree(out / name, ignore_errors=True)
-            unusable.append(Unusable(number, str(reason)))
+            unusable.append(Unusable(number, name, str(reason)))
     return Made(tuple(tasks), tuple(unusable))
 
 
 def _key(shape: Shape, rows: dict[str, NumberedRow], mapping: Path) -> str:
     """A hash over all that decides what the folders hold: the rows, the mapping, and the code that writes them."""
     total = hashlib.sha256()
-    for part in (mapping.stem, shape.model_dump_json(), json.dumps(list(rows.values()), sort_keys=True, default=str)):
+    for part in (mapping.stem, shape.model_dump_json(), json.dumps(list(rows.items()), sort_keys=True, default=str)):
         total.update(f"{len(part)}\0{part}".encode("utf-8", "surrogatepass"))
     for path in [*shape.own_files(mapping.parent), *_code()]:
         total.update(path.read_bytes())

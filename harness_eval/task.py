@@ -2,7 +2,8 @@
 
     task.toml  instruction.md  environment/  tests/test.sh  solution/solve.sh
 
-A task that is well formed but cannot run here is loaded all the same, and `Task.unsupported` says why.
+A task that is well formed but cannot run here is loaded all the same, and `Task.unsupported` says why. One that is not
+well formed is refused, but by `load_even_broken`, which keeps it among the others: then `Task.broken` says why.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Task:
 
     `digest` is the SHA-256 over all files of the folder. The variables may hold credentials and are never printed.
     `live` says that its verifier needs the processes that the agent left, as its proof has shown in this sandbox.
+    `broken` says why it could not be loaded, if it could not.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Task:
     solution_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     unsupported: str | None = None
     live: bool = False
+    broken: str | None = None
 
 
 def load_task(folder: Path) -> Task:
@@ -105,17 +108,43 @@ def load_suite(name_or_path: str | Path) -> tuple[Task, ...]:
     Raises:
         ConfigError: nothing of that name exists, it holds no task, or a task in it is wrong.
     """
-    if is_mapping(name_or_path) and not Path(name_or_path).is_dir():
+    if _means_rows(name_or_path):
         return _from_rows(Path(name_or_path))
+    return tuple(load_task(path) for path in _task_folders(name_or_path))
+
+
+def load_even_broken(name_or_path: str | Path) -> tuple[Task, ...]:
+    """As `load_suite`, with the tasks that are wrong among the others: `Task.broken` is the error of each.
+
+    Raises:
+        ConfigError: nothing of that name exists, or it holds no task.
+    """
+    if _means_rows(name_or_path):
+        return _from_rows(Path(name_or_path))
+    return tuple(_loaded_or_broken(path) for path in _task_folders(name_or_path))
+
+
+def _loaded_or_broken(folder: Path) -> Task:
+    try:
+        return load_task(folder)
+    except ConfigError as error:
+        return _placeholder(folder.resolve(), folder.resolve().parent.name, broken=str(error))
+
+
+def _means_rows(name_or_path: str | Path) -> bool:
+    return is_mapping(name_or_path) and not Path(name_or_path).is_dir()
+
+
+def _task_folders(name_or_path: str | Path) -> list[Path]:
     place = _suite_folder(name_or_path)
     with reading(place):
         if is_task(place):
-            return (load_task(place),)
+            return [place]
         folders = sorted(path for path in place.iterdir() if not path.name.startswith((".", "__")) and path.is_dir())
         found = [path for path in folders if looks_like_a_task(path)]
     if not found:
         raise ConfigError(f"{place}: holds no task; each task is a folder with a task.toml")
-    return tuple(load_task(path) for path in found)
+    return found
 
 
 def _from_rows(mapping: Path) -> tuple[Task, ...]:
@@ -125,20 +154,25 @@ def _from_rows(mapping: Path) -> tuple[Task, ...]:
 
 def _no_task(row: Unusable, mapping: Path) -> Task:
     """What stands for a row that became no task, so that nobody overlooks it."""
-    name, reason = f"row-{row.number}", f"row {row.number} cannot become a task: {row.reason}"
+    reason = f"row {row.number} cannot become a task: {row.reason}"
+    return _placeholder(mapping.parent / row.name, mapping.stem, unsupported=reason)
+
+
+def _placeholder(folder: Path, suite: str, broken: str | None = None, unsupported: str | None = None) -> Task:
     return Task(
-        name=name,
-        suite=mapping.stem,
-        folder=mapping.parent / name,
+        name=folder.name,
+        suite=suite,
+        folder=folder,
         instruction="",
         stresses=(),
         difficulty="unknown",
-        spec=BoxSpec(name),
+        spec=BoxSpec(folder.name),
         agent_timeout=None,
         verifier_timeout=0.0,
         verifier_env={},
-        digest=hashlib.sha256(reason.encode()).hexdigest(),
-        unsupported=reason,
+        digest=hashlib.sha256((broken or unsupported or "").encode("utf-8", "surrogateescape")).hexdigest(),
+        unsupported=unsupported,
+        broken=broken,
     )
 
 
@@ -159,7 +193,19 @@ def _suite_folder(name_or_path: str | Path) -> Path:
     path = _expanded(Path(name_or_path))
     if path.is_dir():
         return path
-    known = [suite.name for suite in bundled.iterdir() if suite.is_dir()]
-    known += [f"{task.parent.parent.name}/{task.parent.name}" for task in bundled.glob("*/*/task.toml")]
-    shown = known if "/" in str(name_or_path) else [name for name in known if "/" not in name]
-    raise ConfigError(f"{name_or_path}: no such suite, task or folder; {nearest(str(name_or_path), shown)}")
+    raise ConfigError(f"{name_or_path}: no such suite, task or folder; {nearest(str(name_or_path), _known(path))}")
+
+
+def _known(path: Path) -> list[str]:
+    """What may have been meant by a path that is no folder: the user's tasks beside it, or what is bundled."""
+    if path.parent != Path() and path.parent.is_dir():
+        with reading(path.parent):
+            beside = [str(each) for each in path.parent.iterdir() if each.is_dir() and is_task(each)]
+        if beside:
+            return beside
+    bundled = bundled_folder("tasks")
+    suites = [suite.name for suite in bundled.iterdir() if suite.is_dir()]
+    tasks = [task.parent for task in bundled.glob("*/*/task.toml")]
+    if len(path.parts) > 1:
+        return [f"{task.parent.name}/{task.name}" for task in tasks]
+    return [*suites, *(task.name for task in tasks)]

@@ -15,7 +15,7 @@ import pytest
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.errors import ConfigError
 from harness_eval.sandboxes.base import BoxLimits, Healthcheck
-from harness_eval.task import load_suite, load_task
+from harness_eval.task import load_even_broken, load_suite, load_task
 
 TOML = """
 schema_version = "1.4"
@@ -341,6 +341,31 @@ def test_an_unknown_suite_is_answered_with_the_nearest_one(name: str, nearest: s
     with pytest.raises(ConfigError) as raised:
         load_suite(name)
     assert nearest in str(raised.value)
+
+
+def test_a_mistyped_task_in_a_folder_of_the_users_is_answered_with_its_tasks(folder: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load_suite(folder.parent / "gret")
+    assert str(raised.value).endswith(f"did you mean '{folder}'? choices: {folder}")
+
+
+def test_a_hint_names_the_nearest_of_many_choices() -> None:
+    with pytest.raises(ConfigError) as raised:
+        load_suite("core/log-root-case")
+    choices = str(raised.value).partition("choices: ")[2].split(", ")
+    assert choices[0] == "core/log-root-cause"
+    assert len(choices) == 9
+    assert choices[-1].endswith(" more")
+
+
+def test_a_broken_task_stands_among_the_others_where_that_is_asked_for(folder: Path) -> None:
+    shutil.copytree(folder, folder.with_name("spoilt"))
+    (folder.with_name("spoilt") / "task.toml").write_text("[agent]\ntimeout_sec = 'soon'\n")
+    with pytest.raises(ConfigError, match="timeout_sec"):
+        load_suite(folder.parent)
+    greet, spoilt = load_even_broken(folder.parent)
+    assert (greet.name, greet.broken, spoilt.name) == ("greet", None, "spoilt")
+    assert "agent.timeout_sec should be a valid number" in str(spoilt.broken)
 
 
 def test_an_unknown_home_folder_is_one_line() -> None:

@@ -32,7 +32,8 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class QuestionColumns(Section):
-    """Where a question row has what. Without `id` rows are named by their number.
+    """Where a question row has what. `id` is by default the column `id` or `instance_id`, if there is one; without any,
+    and with `id: null`, rows are named by their number.
 
     `context` holds files: text by file name, a list of `{name, text}`, or one text (context.txt). `choices` are the
     texts of a choice (a list, or `text` and `label` lists); `answer` is then a text, a letter or label, or an index
@@ -55,6 +56,7 @@ class Question(Shape):
     """
 
     verifier_seconds = 60.0
+    usual_ids = ("id", "instance_id")
 
     shape: Literal["question"]
     columns: QuestionColumns = QuestionColumns()
@@ -70,7 +72,7 @@ class Question(Shape):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        hidden = {self.columns.answer, self.columns.solution} - {None}
+        hidden = self._hidden
         shown = {name for name in PLACEHOLDER.findall(self.instruction) if name != "question"} | {self.columns.context}
         if self.columns.question != self.columns.answer and hidden & shown:
             raise ValueError(f"the answer (column {(hidden & shown).pop()!r}) must not be shown to the solver")
@@ -83,6 +85,10 @@ class Question(Shape):
         if self.answer_pattern is not None and re.compile(self.answer_pattern).groups != 1:
             raise ValueError("answer_pattern: needs exactly one group")
         return self
+
+    @property
+    def _hidden(self) -> set[str | None]:
+        return {self.columns.answer, self.columns.solution} - {None}
 
     def own_columns(self) -> set[str]:
         """The columns that this shape reads."""
@@ -104,7 +110,10 @@ class Question(Shape):
 
     def identity(self, row: Row, number: int) -> str:
         """Its id, or its number."""
-        return text_of(row, self.columns.id) if self.columns.id else f"row-{number}"
+        if "id" in self.columns.model_fields_set:
+            return text_of(row, self.columns.id) if self.columns.id else f"row-{number}"
+        found = [str(row[name]) for name in self.usual_ids if name not in self._hidden and row.get(name) is not None]
+        return next((name for name in found if name.strip()), f"row-{number}")
 
     def write(self, row: Row, folder: Path, beside: Path) -> None:
         """Write the row's task into an empty folder."""

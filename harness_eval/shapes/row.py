@@ -49,6 +49,7 @@ class Shape(Section):
     """
 
     verifier_seconds: ClassVar[float] = 600.0
+    usual_ids: ClassVar[tuple[str, ...]] = ()  # columns that name rows where a mapping file says nothing
 
     shape: str
     dataset: str | None = None
