@@ -13,6 +13,7 @@ import anyio
 from harness_eval.errors import SandboxFailure, boundary
 from harness_eval.judging import Proof, prove
 from harness_eval.sandboxes.base import SandboxProvider
+from harness_eval.shapes.inside.repair_check import NO_RUNNER
 from harness_eval.task import Task
 
 State: TypeAlias = Literal["ok", "broken", "cannot-run", "unproven"]
@@ -25,6 +26,7 @@ _OFFLINE = re.compile(
 )
 _UNBUILT = "does not build"  # what a failure says of an image that the engine could not make
 _LATE = "its image was not there within"  # and of one that was not pulled in time
+_SHOWN_FIRST, _SHOWN_LAST = 150, 300  # characters of a long reason that fit into one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,14 @@ class Readiness:
     reason: str
     proof: Proof | None
     seconds: float
+
+    @property
+    def told(self) -> str:
+        """The reason in one line: of a long one how it begins, and how it ends, where programs say what matters."""
+        text = " ".join(self.reason.split())
+        if len(text) <= _SHOWN_FIRST + _SHOWN_LAST:
+            return text
+        return f"{text[:_SHOWN_FIRST]} ... {text[-_SHOWN_LAST:]}"
 
 
 async def check_all(
@@ -69,6 +79,8 @@ async def check_all(
 
 async def check(task: Task, provider: SandboxProvider) -> Readiness:
     """Prove one task. Whatever breaks that is not the task leaves it as one that cannot run here."""
+    if task.broken is not None:
+        return Readiness(task, "broken", task.broken, None, 0.0)
     started = time.monotonic()
     proof = None
     try:
@@ -77,13 +89,15 @@ async def check(task: Task, provider: SandboxProvider) -> Readiness:
         state, reason = _state(task, proof) if proof else ("cannot-run", task.unsupported or "")
     except SandboxFailure as failure:
         state, reason = "cannot-run", str(failure)
-    return Readiness(task, state, reason, proof, time.monotonic() - started)
+    return Readiness(task, state, reason.removeprefix(f"{task.name}: "), proof, time.monotonic() - started)
 
 
 def _state(task: Task, proof: Proof) -> tuple[State, str]:
     if proof.ok:
         return "ok", proof.detail
     untouched = proof.untouched
+    if NO_RUNNER in f"{proof.detail}{untouched.detail if untouched else ''}":
+        return "cannot-run", proof.detail
     if untouched and not untouched.solved and not (task.folder / "solution" / "solve.sh").is_file():
         return "unproven", "no solution: cannot be proven"
     # What could not be fetched says nothing about the task; a task without network that fails has only itself to blame.

@@ -17,6 +17,7 @@ import yaml
 from harness_eval import row_source
 from harness_eval.errors import ConfigError
 from harness_eval.judging import judge, prove
+from harness_eval.readiness import check
 from harness_eval.rows import cached, materialise
 from harness_eval.sandboxes import provider
 from harness_eval.shapes.inside.question_check import accepts
@@ -129,13 +130,47 @@ def test_rows_that_become_no_task_stand_in_the_suite_with_number_and_reason(mapp
     ]
 
 
-def test_tasks_are_written_out_and_nothing_is_overwritten(mapped: Mapped, tmp_path: Path) -> None:
+def test_tasks_are_written_out_and_kept_and_nothing_is_overwritten(mapped: Mapped, tmp_path: Path) -> None:
     mapping = mapped(CAPITALS)
     made = materialise(mapping, tmp_path / "out")
     assert [path.name for path in made.tasks] == ["row-1", "row-2", "row-3"]
     assert [task.name for task in load_suite(tmp_path / "out")] == ["row-1", "row-2", "row-3"]
-    with pytest.raises(ConfigError, match="row-1: is there already; nothing was written"):
+    shutil.rmtree(made.tasks[2])
+    again = materialise(mapping, tmp_path / "out")
+    assert again.tasks == made.tasks
+    assert again.kept == frozenset(made.tasks[:2])
+    shutil.rmtree(made.tasks[2])
+    (made.tasks[0] / "instruction.md").write_text("Changed.\n")
+    with pytest.raises(ConfigError, match="row-1: holds something else than this row's task"):
         materialise(mapping, tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["row-1", "row-2"]
+
+
+def test_rows_are_named_by_a_column_that_is_called_id(mapped: Mapped) -> None:
+    rows = [{**row, "id": f"c{number}"} for number, row in enumerate(CAPITALS)]
+    assert [task.name for task in load_suite(mapped(rows))] == ["c0", "c1", "c2"]
+    other = [{**row, "instance_id": f"i{number}"} for number, row in enumerate(CAPITALS)]
+    assert [task.name for task in load_suite(mapped(other))] == ["i0", "i1", "i2"]
+    assert [task.name for task in load_suite(mapped(rows, columns={"id": None}))] == ["row-1", "row-2", "row-3"]
+    with pytest.raises(ConfigError, match=r"'c0' names several rows \(1, 2\).*columns\.id names another column"):
+        load_suite(mapped([rows[0], {**rows[1], "id": "c0"}]))
+
+
+def test_a_row_that_becomes_no_task_keeps_its_id(mapped: Mapped) -> None:
+    rows = [{**CAPITALS[0], "id": "a-7"}, {**CAPITALS[1], "id": "b-7", "answer": " "}]
+    assert [task.name for task in load_suite(mapped(rows))] == ["a-7", "b-7"]
+    assert str(load_suite(mapped(rows))[1].unsupported).startswith("row 2 cannot become a task")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [('{"question": "Why?", ', "line 3 is not valid JSON"), ("[1, 2]", "line 3 is no JSON object")]
+)
+def test_a_line_that_is_no_row_is_named(mapped: Mapped, tmp_path: Path, line: str, said: str) -> None:
+    mapping = mapped(CAPITALS[:2])
+    with (tmp_path / "rows.jsonl").open("a") as rows:
+        rows.write(f"{line}\n")
+    with pytest.raises(ConfigError, match=rf"rows\.jsonl: {said}"):
+        load_suite(mapping)
 
 
 @pytest.mark.parametrize(
@@ -174,8 +209,11 @@ def test_what_is_wrong_in_a_mapping_is_said_in_one_line(mapped: Mapped, keys: di
 def test_rows_that_cannot_be_read_are_one_line(mapped: Mapped, tmp_path: Path) -> None:
     mapping = mapped(CAPITALS)
     (tmp_path / "rows.jsonl").write_text('{"question": "a"\n')
-    with pytest.raises(ConfigError, match=r"rows\.jsonl: cannot be read") as raised:
+    with pytest.raises(ConfigError, match=r"rows\.jsonl: line 1 is not valid JSON") as raised:
         load_suite(mapping)
+    (tmp_path / "rows.parquet").write_text("PAR0")
+    with pytest.raises(ConfigError, match=r"rows\.parquet: cannot be read"):
+        load_suite(mapped(CAPITALS, path="rows.parquet"))
     assert "\n" not in str(raised.value)
 
 
@@ -572,6 +610,24 @@ def test_pytest_tells_the_outcomes_by_their_node_ids(repaired: Repaired, tmp_pat
         }
         subprocess.run(["bash", task.folder / "tests" / "test.sh"], cwd=work, env=environment, check=True)
         assert (out / "reward.txt").read_text().strip() == reward, patch
+
+
+@in_boxes
+@pytest.mark.parametrize(
+    ("runner", "command", "missing"),
+    [
+        ("pytest", "python3 -m nosuchrunner {tests}", "nosuchrunner"),
+        ("pytest", "nosuchprogram {files}", "nosuchprogram"),
+        ("each", "env A=1 python3 -m nosuchrunner {test}", "nosuchrunner"),
+    ],
+)
+async def test_a_test_runner_that_is_not_in_the_sandbox_is_no_fault_of_the_task(
+    repaired: Repaired, kind: str, runner: str, command: str, missing: str
+) -> None:
+    task = repaired(runner=runner, test_command=command, passed="OK")
+    found = await check(task, provider(kind))
+    assert found.state == "cannot-run"
+    assert f"the test runner is not in this sandbox: {missing}" in found.reason
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -16,9 +17,11 @@ from harness_eval.cli.tasks_new import new
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.readiness import Readiness, check_all
 from harness_eval.reference.plan import load_plan
+from harness_eval.report.wording import count
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
-from harness_eval.task import Task, load_suite
+from harness_eval.sandboxes.docker.provider import DockerProvider
+from harness_eval.task import Task, load_even_broken
 from harness_eval.templates import has_template
 from harness_eval.types import Json
 
@@ -33,6 +36,7 @@ _Suites = Annotated[
 ]
 _STATES = ("ok", "broken", "cannot-run", "unproven")
 _WORDS = {"cannot-run": "cannot run here"}
+_NO_BASE = "the base image is missing"
 
 app.command()(new)
 
@@ -62,7 +66,11 @@ def list_all(
 
 def _row(task: Task) -> tuple[str, ...]:
     stresses, template = ", ".join(task.stresses), "yes" if has_template(task.folder) else ""
-    return task.suite, task.name, task.difficulty, stresses, template, task.unsupported or ""
+    return task.suite, task.name, task.difficulty, stresses, template, _trouble(task)
+
+
+def _trouble(task: Task) -> str:
+    return f"broken: {task.broken}" if task.broken else task.unsupported or ""
 
 
 def bundled_suites() -> list[str]:
@@ -71,7 +79,8 @@ def bundled_suites() -> list[str]:
 
 
 def _tasks(suites: Sequence[str]) -> list[Task]:
-    return [task for name in suites for task in load_suite(name)]
+    """All tasks of the suites, those that cannot be loaded too; each once, however often it is named."""
+    return list({(task.folder, task.name): task for name in suites for task in load_even_broken(name)}.values())
 
 
 def _require_known(flag: str, value: str, known: Iterable[str]) -> None:
@@ -94,6 +103,7 @@ def _counts(tasks: Sequence[Task]) -> dict[str, Json]:
 def _closing(tasks: Sequence[Task]) -> str:
     counts = _counts(tasks)
     parts = [f"T = {counts['T']}"]
+    parts += [f"{broken} of them broken"] if (broken := sum(task.broken is not None for task in tasks)) else []
     parts += [", ".join(f"{name} {number}" for name, number in counts["by_difficulty"].items())]
     parts += [", ".join(f"{name} {number}" for name, number in counts["by_stress"].items())]
     return "; ".join(part for part in parts if part)
@@ -111,14 +121,14 @@ def check(
     """Prove each task: untouched it is not solved, after its own solution it is. Without a suite, the suite core.
 
     `ok`; `broken`: the task's own fault; `cannot run here`, with the reason; `unproven`: it has no solution. Exit code
-    1 if a task is broken.
+    1 if a task is broken, 3 if none of them could be proven.
     """
     tasks = _tasks(suites or ["core"])
     chosen = provider(sandbox, **({"base_image": base_image} if base_image else {}))
-    width = max(len(f"{task.suite}/{task.name}") for task in tasks)
     show = say if as_json else _print_line
-    show(f"{len(tasks)} tasks in the {chosen.name} sandbox")
-    found = anyio.run(_check, tasks, chosen, jobs, lambda each: show(_line(each, width)))
+    show(f"{count(len(tasks), 'task')} in the {chosen.name} sandbox")
+    tasks = _without_base(tasks, chosen, show)
+    found = anyio.run(_check, tasks, chosen, jobs, _teller(tasks, show))
     counts = {state: sum(each.state == state for each in found) for state in _STATES}
     failed = counts["broken"] + (counts["cannot-run"] if strict else 0)
     if as_json:
@@ -126,7 +136,38 @@ def check(
         print_json({"sandbox": chosen.name, "tasks": rows, "counts": counts, "ok": not failed})
     else:
         print(", ".join(f"{number} {_WORDS.get(state, state)}" for state, number in counts.items() if number))
-    raise typer.Exit(1 if failed else 0)
+    raise typer.Exit(1 if failed else 0 if counts["ok"] else 3)
+
+
+def _without_base(tasks: list[Task], chosen: SandboxProvider, show: Callable[[str], None]) -> list[Task]:
+    """The tasks; those that need a base image that cannot be had are such that cannot run, which is said once."""
+    if not isinstance(chosen, DockerProvider):
+        return tasks
+    waiting = {
+        task.folder for task in tasks if not (task.unsupported or task.broken) and chosen.is_built_on_base(task.spec)
+    }
+    reason = chosen.missing_base() if waiting else None
+    if reason is None:
+        return tasks
+    show(f"{count(len(waiting), 'task')} cannot run here: {' '.join(reason.split())}")
+    return [replace(task, unsupported=_NO_BASE) if task.folder in waiting else task for task in tasks]
+
+
+def _teller(tasks: Sequence[Task], show: Callable[[str], None]) -> Callable[[Readiness], None]:
+    """What tells each finding in one line; on a terminal with how many of all are told."""
+    width = max(len(f"{task.suite}/{task.name}") for task in tasks)
+    stream = sys.stderr if show is say else sys.stdout
+    told = 0
+
+    def tell(found: Readiness) -> None:
+        nonlocal told
+        told += 1
+        number = f"{told:{len(str(len(tasks)))}}/{len(tasks)}"
+        show(f"{number}  {_line(found, width)}" if stream.isatty() else _line(found, width))
+        if sys.stderr.isatty() and not stream.isatty():
+            print(f"\r{number} ", end="\n" if told == len(tasks) else "", file=sys.stderr, flush=True)
+
+    return tell
 
 
 async def _check(
@@ -156,10 +197,10 @@ def _line(found: Readiness, width: int) -> str:
     """One task in one line, and its reason below it."""
     name = f"{found.task.suite}/{found.task.name}"
     line = f"{_WORDS.get(found.state, found.state):15}  {name:{width}}  {found.seconds:6.1f} s"
-    notes = [found.reason] if found.reason else []
+    notes = [found.told] if found.reason not in ("", _NO_BASE) else []
     if found.task.spec.limits.network and found.state != "cannot-run":
         notes.append("asks for the network")
-    return line + "".join(f"\n    {' '.join(note.split())}" for note in notes)
+    return line + "".join(f"\n    {note}" for note in notes)
 
 
 def _finding(found: Readiness) -> dict[str, Json]:
@@ -186,5 +227,6 @@ def _summary(task: Task) -> dict[str, Json]:
         "stresses": task.stresses,
         "difficulty": task.difficulty,
         "unsupported": task.unsupported,
+        "broken": task.broken,
         "template": has_template(task.folder),
     }

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Said
 from tests.doubles import make_task
+from tests.sandboxes.conftest import BASE_IMAGE
 
 Run = Callable[..., Said]
 
@@ -91,6 +92,61 @@ def test_a_broken_task_fails_the_check_with_its_reason(harness_eval: Run, suite:
     assert "score 0 after solve.sh" in said.out
 
 
+def test_a_task_that_cannot_be_loaded_does_not_stop_the_others(harness_eval: Run, suite: Path) -> None:
+    (suite / "beta" / "task.toml").write_text("[agent]\ntimeout_secs = 3\n")
+    error = "unknown key agent.timeout_secs; did you mean 'timeout_sec'?"
+    said = harness_eval("tasks", "check", suite, "--sandbox", "local")
+    assert (said.code, said.out.splitlines()[-1]) == (1, "2 ok, 1 broken")
+    assert error in said.out
+    rows = json.loads(harness_eval("tasks", "check", suite, "--sandbox", "local", "--json").out)["tasks"]
+    assert [(row["task"], row["state"]) for row in rows] == [("alpha", "ok"), ("beta", "broken"), ("gamma", "ok")]
+    assert error in rows[1]["detail"]
+    listed = harness_eval("tasks", "list", suite)
+    assert (listed.code, listed.out.splitlines()[-1]) == (0, "T = 3; 1 of them broken; unknown 3")
+    assert "broken: " in listed.out
+    found = json.loads(harness_eval("tasks", "list", suite, "--json").out)["tasks"]
+    assert [bool(task["broken"]) for task in found] == [False, True, False]
+    assert harness_eval("run", "--suite", suite, "--sandbox", "local").code == 2
+
+
+def test_a_task_that_is_named_twice_is_checked_once(harness_eval: Run, suite: Path) -> None:
+    said = harness_eval("tasks", "check", suite / "alpha", suite / "alpha", "--sandbox", "local")
+    assert said.out.splitlines()[0] == "1 task in the local sandbox"
+    assert said.out.splitlines()[-1] == "1 ok"
+
+
+def test_a_check_that_proves_nothing_is_incomplete(harness_eval: Run, suite: Path) -> None:
+    (suite / "alpha" / "environment" / "docker-compose.yaml").write_text("services: {}\n")
+    assert harness_eval("tasks", "check", suite / "alpha", "--sandbox", "local").code == 3
+    (suite / "beta" / "solution" / "solve.sh").unlink()
+    assert harness_eval("tasks", "check", suite / "beta", "--sandbox", "local").code == 3
+    assert harness_eval("tasks", "check", suite / "alpha", "--sandbox", "local", "--strict").code == 1
+
+
+@pytest.mark.docker
+def test_a_base_image_that_cannot_be_had_is_told_once(harness_eval: Run, suite: Path) -> None:
+    own = f"FROM {BASE_IMAGE}\nWORKDIR /app\n"
+    (suite / "beta" / "environment" / "Dockerfile").write_text(own)
+    asked = ("tasks", "check", suite, "--sandbox", "docker", "--base-image", "nosuch.invalid/base:1")
+    said = harness_eval(*asked)
+    assert said.out.count("nosuch.invalid/base:1") == 1
+    assert said.out.splitlines()[1].startswith("2 tasks cannot run here: the image nosuch.invalid/base:1 is not here")
+    assert "--base-image NAME" in said.out.splitlines()[1]
+    assert (said.code, said.out.splitlines()[-1]) == (0, "1 ok, 2 cannot run here")
+    assert harness_eval(*asked[:2], suite / "alpha", *asked[3:]).code == 3
+
+
+def test_what_is_told_of_a_long_output_is_its_end(harness_eval: Run, suite: Path) -> None:
+    noise = "for n in $(seq 200); do printf 'Reading database ... %d%%\\r' $n; done; seq 400; echo telling"
+    (suite / "alpha" / "tests" / "test.sh").write_text(f"{noise}\n")
+    said = harness_eval("tasks", "check", suite / "alpha", "--sandbox", "local")
+    line = said.out.splitlines()[2]
+    assert line.startswith("    the verifier wrote neither reward.json nor reward.txt")
+    assert line.endswith("400 telling")
+    assert "database" not in said.out
+    assert len(line) < 500
+
+
 def test_each_task_is_printed_once(harness_eval: Run, suite: Path) -> None:
     said = harness_eval("tasks", "check", suite, "--sandbox", "local")
     assert [said.out.count(name) for name in ("alpha", "beta", "gamma")] == [1, 1, 1]
@@ -149,5 +205,23 @@ def test_new_tasks_are_made_from_a_mapping_file(harness_eval: Run, mapping: Path
     found = json.loads(said.out)
     assert said.code == 1
     assert [Path(task["folder"]).name for task in found["tasks"]] == ["row-1"]
-    assert [row["row"] for row in found["unusable"]] == [2]
+    assert [(row["row"], row["name"]) for row in found["unusable"]] == [(2, "row-2")]
     assert harness_eval("tasks", "check", tmp_path / "out", "--sandbox", "local").code == 0
+
+
+def test_a_repeated_call_keeps_the_tasks_of_a_mapping_file(harness_eval: Run, mapping: Path, tmp_path: Path) -> None:
+    asked = ("tasks", "new", mapping, "--out", tmp_path / "out")
+    harness_eval(*asked)
+    assert [task["kept"] for task in json.loads(harness_eval(*asked, "--json").out)["tasks"]] == [True]
+    (tmp_path / "out" / "row-1" / "instruction.md").write_text("Changed.\n")
+    said = harness_eval(*asked)
+    assert (said.code, "row-1: holds something else" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("flag", ["--seed", "--instances"])
+def test_what_draws_instances_is_refused_for_a_mapping_file(
+    harness_eval: Run, mapping: Path, tmp_path: Path, flag: str
+) -> None:
+    said = harness_eval("tasks", "new", mapping, flag, 2, "--out", tmp_path / "out")
+    assert (said.code, f"{flag}: belongs to templates" in said.err) == (2, True)
+    assert not (tmp_path / "out").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from harness_eval.sandboxes.base import BoxSpec
@@ -29,10 +29,23 @@ def origin(spec: BoxSpec) -> Origin:
     if path is None:
         return "plain"
     lines = list(instructions(path.read_text(encoding="utf-8", errors="replace")))
-    bases = [line.split()[1] for line in lines if line.startswith("FROM ") and len(line.split()) > 1]
+    bases = _bases(lines)
     if not bases or not all(_BASE.fullmatch(base) for base in bases):
         return "own"
     return "plain" if _is_standard(lines, spec.workdir) else "built"
+
+
+def has_base(spec: BoxSpec) -> bool:
+    """Whether what `base_image` names is in the box's image: in all of it, or in a stage of its Dockerfile."""
+    path = find_dockerfile(spec)
+    if spec.image is not None or path is None:
+        return spec.image is None
+    lines = instructions(path.read_text(encoding="utf-8", errors="replace"))
+    return any(_BASE.fullmatch(base) for base in _bases(lines))
+
+
+def _bases(lines: Iterable[str]) -> list[str]:
+    return [line.split()[1] for line in lines if line.startswith("FROM ") and len(line.split()) > 1]
 
 
 def instructions(text: str) -> Iterator[str]:

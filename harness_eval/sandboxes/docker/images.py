@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness_eval.errors import SandboxFailure, TaskFailure
+from harness_eval.errors import SandboxFailure, TaskFailure, last_words
 from harness_eval.sandboxes.base import BoxSpec
-from harness_eval.sandboxes.docker.dockerfile import Origin, origin
+from harness_eval.sandboxes.docker.dockerfile import Origin, has_base, origin
 from harness_eval.sandboxes.docker.shell import layer
 from harness_eval.sandboxes.environment import LOGS, find_dockerfile
 
@@ -58,15 +58,28 @@ def box_image(client: DockerClient, spec: BoxSpec, base: str | None) -> Image:
         return _require(client, spec.image, kind)
     dockerfile = find_dockerfile(spec)
     if kind == "plain" or dockerfile is None:
-        image = _require(client, base or DEFAULT_BASE, kind)
+        image = base_image(client, base)
     else:
-        image = _built(client, spec, dockerfile.parent, base)
+        image = _built(client, spec, dockerfile.parent, base if has_base(spec) else None)
     if kind != "built":
         return image
     source = _layer(image.identity.removeprefix("sha256:"), spec.workdir)
     name = f"{_family(spec)}:{_short(source)}"
     _once(client, spec, name, fileobj=io.BytesIO(source.encode()), network_mode="none")
     return _require(client, name, kind)
+
+
+def base_image(client: DockerClient, base: str | None) -> Image:
+    """What tasks are built on, pulled if it is not here.
+
+    Raises:
+        SandboxFailure: it cannot be had; with what to do about it.
+        docker.errors.DockerException: the engine failed otherwise.
+    """
+    try:
+        return _require(client, base or DEFAULT_BASE, "plain")
+    except SandboxFailure as failure:
+        raise SandboxFailure(f"{failure}; --base-image NAME names one that is here to build tasks on") from failure
 
 
 def with_tools(client: DockerClient, image: Image) -> Image:
@@ -86,7 +99,7 @@ def _built(client: DockerClient, spec: BoxSpec, environment: Path, base: str | N
     parts = [_content(environment)]
     arguments = {}
     if base is not None:
-        parts.append(_require(client, base, "plain").identity)
+        parts.append(base_image(client, base).identity)
         arguments["BASE"] = base
     name = f"{_family(spec)}:{_short(*parts)}"
     _once(client, spec, name, path=str(environment), buildargs=arguments)
@@ -121,7 +134,7 @@ def _once(client: DockerClient, spec: BoxSpec, name: str, **context: Any) -> Non
             except BuildError as error:
                 log = "".join(str(line.get("stream") or line.get("error") or "") for line in error.build_log)
                 raise TaskFailure(
-                    f"{spec.name}: its image does not build; last output: {log[-_TAIL:].strip()}"
+                    f"{spec.name}: its image does not build; last output: {last_words(log, _TAIL)}"
                 ) from error
             except APIError as error:
                 raise TaskFailure(f"{spec.name}: its image does not build: {error.explanation or error}") from error

@@ -19,7 +19,7 @@ from harness_eval.sandboxes.docker import dockerfile
 from harness_eval.sandboxes.docker.blueprint import OWNER, ROOT, Blueprint
 from harness_eval.sandboxes.docker.container import Container, remove
 from harness_eval.sandboxes.docker.engine import connect, engine
-from harness_eval.sandboxes.docker.images import HOME, LABEL, USER, Image, box_image
+from harness_eval.sandboxes.docker.images import HOME, LABEL, USER, Image, base_image, box_image
 from harness_eval.sandboxes.docker.own import OwnImageBox, judged_in_place, own_image_box
 from harness_eval.sandboxes.docker.pool import Pool
 from harness_eval.sandboxes.environment import prepare
@@ -90,6 +90,19 @@ class DockerProvider(SandboxProvider):
                 "DOCKER_HOST where its engine is"
             )
         return None
+
+    def missing_base(self) -> str | None:
+        """Why what tasks are built on cannot be had, or None; blocks while it is pulled."""
+        try:
+            with engine(), closing(connect()) as client:
+                base_image(client, self._base)
+        except SandboxFailure as failure:
+            return str(failure)
+        return None
+
+    def is_built_on_base(self, spec: BoxSpec) -> bool:
+        """Whether a box is made from what `missing_base` looks for, and not from an image that the task names."""
+        return dockerfile.has_base(spec) and (self._base is not None or dockerfile.origin(spec) == "plain")
 
     @asynccontextmanager
     async def open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:

@@ -25,6 +25,8 @@ HERE = Path(__file__).resolve().parent
 SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
 LARGEST = 50_000_000  # bytes of output that are looked at
 PATIENCE = 300  # seconds for one step of the preparation
+NO_RUNNER = "the test runner is not in this sandbox"
+FIND = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
 # Runs as the solver: makes files in the current folder what they must be, whatever stands in their place.
 PLACE = """
 import base64, json, os, shutil, sys
@@ -158,6 +160,21 @@ def command_of(expected: dict[str, Any]) -> list[str]:
     return [word for part in shlex.split(expected["command"]) for word in lists.get(part, [part])]
 
 
+def missing_runner(expected: dict[str, Any], work: Path) -> str | None:
+    """The program or Python module that the test command begins with, where it is not there."""
+    words = shlex.split(expected["command"])
+    if not words:
+        return None
+    there = ["sh", "-c", 'command -v -- "$1" > /dev/null', "sh", words[0]]
+    if as_solver(there, work)[0] != 0:
+        return words[0]
+    for at in range(1, len(words) - 1):
+        if words[at] == "-m" and "python" in words[at - 1]:
+            code, _ = as_solver([*words[:at], "-c", FIND, words[at + 1]], work)
+            return words[at + 1] if code != 0 else None
+    return None
+
+
 def one_by_one(expected: dict[str, Any], work: Path) -> dict[str, bool]:
     """The outcomes of a command for each test: it ends with 0, and prints what a test that passes prints."""
     passed = {}
@@ -190,6 +207,8 @@ def solved(expected: dict[str, Any]) -> bool:
     else:
         passed = (with_pytest if expected["runner"] == "pytest" else with_unittest)(expected, work, token)
     missed = [test for test in expected["tests"] if passed.get(test) is not True]
+    if missed and (runner := missing_runner(expected, work)):
+        print(f"{NO_RUNNER}: {runner}")
     print(f"{len(expected['tests']) - len(missed)} of {len(expected['tests'])} tests pass", *missed[:20], sep="\n  ")
     return not missed
 
