@@ -46,7 +46,7 @@ class Template:
             with boundary("task"):
                 files = dict(self.make(draws))
         except BoundaryFailure as failure:
-            raise ConfigError(f"{self.path}: instance: {failure}") from failure
+            raise ConfigError(f"{self.path}: instance: {failure}{_draws_there_are(failure.__cause__)}") from failure
         _require_files(files, self.path)
         return files
 
@@ -58,6 +58,13 @@ class Instance:
     template: str
     folder: Path
     kept: bool
+
+
+def _draws_there_are(error: BaseException | None) -> str:
+    """What draws has instead, where a template asked it for what it does not have."""
+    if not isinstance(error, AttributeError) or not isinstance(error.obj, Draws):
+        return ""
+    return f"; {nearest(error.name or '', (name for name in vars(Draws) if not name.startswith('_')))}"
 
 
 def committed_draws(template: Template) -> Draws:

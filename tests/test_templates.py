@@ -232,6 +232,7 @@ def test_a_template_that_draws_too_little_says_how_many_there_are(tmp_path: Path
     ("body", "said"),
     [
         ("def instance(draws:", "SyntaxError"),
+        ("def instance(draws): draws.randint(1, 2)", "choices: choice, integer, sample, shuffled"),
         ("import no_such_module", "ModuleNotFoundError"),
         ("made = 1", "no function instance"),
         ("def instance(draws):\n    return {}[draws]", "KeyError"),
