@@ -30,6 +30,7 @@ from harness_eval.types import Json, TrialKey
 REFERENCE = "reference"
 _MOST_TRIALS = 1_000_000
 _SHOWN = 8  # tasks named in one note
+_NO_PLAN = "it has no solution/plan.yaml, so the scripted agent cannot play it"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ def resolve(config: StudyConfig) -> Study:
         ConfigError: a part does not exist, or the sandbox must not be used for this endpoint.
     """
     boxes = _provider(config)
-    tasks, notes = _runnable(select_tasks(config.tasks), boxes)
+    played = config.reference is not None and not config.endpoints
+    tasks, notes = _runnable(select_tasks(config.tasks), boxes, played)
     served = _served(config, tasks)
     plan = _plan(config)
     names = (*(endpoint.name for endpoint in config.endpoints), *([REFERENCE] if served else []))
@@ -103,13 +105,18 @@ def resolve(config: StudyConfig) -> Study:
     )
 
 
-def _runnable(chosen: Sequence[Task], boxes: SandboxProvider) -> tuple[tuple[Task, ...], list[str]]:
+def _runnable(chosen: Sequence[Task], boxes: SandboxProvider, played: bool) -> tuple[tuple[Task, ...], list[str]]:
     """The tasks that can run in this kind of sandbox, and what is to be known of them and of those left out.
+
+    `played` says that the scripted agent alone takes part, which needs a plan for each task.
 
     Raises:
         ConfigError: none can.
     """
     reasons = {task.name: task.unsupported or boxes.refuses(task.spec) for task in chosen}
+    if played:
+        planned = {task.name for task in chosen if (task.folder / "solution" / "plan.yaml").is_file()}
+        reasons |= {name: reasons[name] or _NO_PLAN for name in reasons.keys() - planned}
     tasks = tuple(task for task in chosen if reasons[task.name] is None)
     left = [f"task {name} is left out: {reason}" for name, reason in reasons.items() if reason is not None]
     if not tasks:

@@ -44,6 +44,11 @@ def load_scripts(folders: Iterable[Path]) -> Scripts:
     scripts: dict[str, Script] = {}
     for folder in folders:
         plans = sorted(folder.rglob("solution/plan.yaml"))
+        if not plans and (folder / "instruction.md").is_file():
+            raise ConfigError(
+                f"{folder.name}: has no solution/plan.yaml, so the scripted agent cannot play it; leave it out with "
+                "--exclude, or choose others with --tasks"
+            )
         if not plans:
             raise ConfigError(f"{folder}: holds no task with a plan (instruction.md and solution/plan.yaml)")
         for path in plans:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harness_eval.errors import SandboxFailure, TaskFailure
+from harness_eval.errors import SandboxFailure, TaskFailure, last_words
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
 from harness_eval.sandboxes.healthcheck import require_healthy
 
@@ -61,4 +61,4 @@ async def _set_up(box: Sandbox, spec: BoxSpec, script: str) -> None:
     ran = await box.run(script, timeout=spec.build_timeout)
     if ran.exit_code != 0:
         ended = f"took longer than {spec.build_timeout:g} s" if ran.timed_out else f"ended with {ran.exit_code}"
-        raise TaskFailure(f"{spec.name}: environment/setup.sh {ended}; last output: {ran.output[-_TAIL:].strip()}")
+        raise TaskFailure(f"{spec.name}: environment/setup.sh {ended}; last output: {last_words(ran.output, _TAIL)}")

@@ -200,6 +200,21 @@ def test_a_mapping_file_stands_wherever_a_suite_may(harness_eval: Run, mapping: 
     assert (ran.code, json.loads(ran.out)["solved"]) == (0, 1)
 
 
+def test_tasks_without_a_plan_are_left_out_of_what_the_scripted_agent_plays(
+    harness_eval: Run, suite: Path, tmp_path: Path
+) -> None:
+    (suite / "beta" / "solution" / "plan.yaml").unlink()
+    (tmp_path / "study.yaml").write_text(f"reference: {{}}\ntasks: {{suite: {suite}}}\nsandbox: local\n")
+    said = harness_eval("plan", tmp_path / "study.yaml")
+    assert (said.code, "task beta is left out: it has no solution/plan.yaml" in said.out + said.err) == (0, True)
+    other = "endpoints: [{name: other, model: m, base_url: 'http://127.0.0.1:9/v1', scripted: true}]\n"
+    with (tmp_path / "study.yaml").open("a") as study:
+        study.write(other)
+    said = harness_eval("plan", tmp_path / "study.yaml")
+    assert said.code == 2
+    assert "beta: has no solution/plan.yaml, so the scripted agent cannot play it; leave it out with --excl" in said.err
+
+
 def test_new_tasks_are_made_from_a_mapping_file(harness_eval: Run, mapping: Path, tmp_path: Path) -> None:
     said = harness_eval("tasks", "new", mapping, "--out", tmp_path / "out", "--json")
     found = json.loads(said.out)
