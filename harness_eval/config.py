@@ -18,6 +18,9 @@ from harness_eval.types import Json
 Model = TypeVar("Model", bound=BaseModel)
 
 _SHOWN = 3  # problems named in one message; more than that is noise
+_LARGEST = 1_000_000  # values of a file in which every alias is written out
+# The last ones are what the library raises for values such as 2024-99-99, `!!int ""` and `!!bool perhaps`.
+_BAD_YAML = (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError)
 
 
 class _Loader(yaml.SafeLoader):
@@ -26,10 +29,49 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be a single value", key.start_mark)
             if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
                 raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} stands twice", key.start_mark)
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
+
+    def get_single_node(self) -> yaml.Node | None:
+        node = super().get_single_node()
+        if node is not None and _values(node, {}) > _LARGEST:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"its aliases (*) hold themselves, or are more than {_LARGEST:,} values when written out"
+            )
+        return node
+
+
+def _values(node: yaml.Node, known: dict[int, float]) -> float:
+    """How many values a part of a document is with its aliases written out; infinite where it holds itself."""
+    if id(node) not in known:
+        known[id(node)] = float("inf")
+        inner = node.value if isinstance(node, yaml.CollectionNode) else []
+        pairs = isinstance(node, yaml.MappingNode)
+        known[id(node)] = 1 + sum(_values(each, known) for part in inner for each in (part if pairs else [part]))
+    return known[id(node)]
+
+
+def read_text(path: Path | str) -> str:
+    """The text of a regular file; nothing else is read, since a pipe may never end.
+
+    Raises:
+        ConfigError: the file is missing, cannot be read, or is not text in UTF-8.
+    """
+    file = Path(path)
+    try:
+        if file.exists() and not file.is_file():
+            raise ConfigError(f"{path}: cannot be read: it is no regular file")
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not a text file in UTF-8") from None
+    except ValueError as error:  # a name that none can have
+        raise ConfigError(f"{str(path)!r}: cannot be read: {error}") from None
 
 
 def read_yaml(path: Path | str) -> dict[str, Json]:
@@ -38,16 +80,13 @@ def read_yaml(path: Path | str) -> dict[str, Json]:
     Raises:
         ConfigError: the file is missing, unreadable, not text, not YAML, or holds no mapping.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not a text file in UTF-8") from None
+    text = read_text(path)
     try:
         data = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError) as error:  # a date such as 2024-99-99 raises ValueError
+    except _BAD_YAML as error:
         raise ConfigError(f"{path}: is not YAML: {_yaml_problem(error)}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: is not YAML: its values are nested too deep") from None
     if not isinstance(data, dict):
         found = "nothing" if data is None else f"a {type(data).__name__}"
         raise ConfigError(f"{path}: must hold a mapping of keys to values, but holds {found}")

@@ -22,6 +22,8 @@ def reading(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ConfigError(f"{_shown(error.filename or folder)}: cannot be read ({error.strerror or error})") from error
+    except RecursionError as error:
+        raise ConfigError(f"{_shown(folder)}: its folders are nested too deep to be read") from error
 
 
 def is_task(folder: Path) -> bool:

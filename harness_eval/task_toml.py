@@ -146,6 +146,8 @@ def read_task_toml(path: Path) -> TaskToml:
 
 
 def _read(path: Path) -> dict[str, Json]:
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path}: cannot be read (it is no regular file)")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

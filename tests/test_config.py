@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -100,6 +101,10 @@ def test_a_credential_in_the_wrong_place_is_not_repeated() -> None:
     assert "sk-verysecretkey" not in message({"size": "sk-verysecretkey"})
 
 
+# Each line is the one before ten times over.
+MANY_ALIASES = "k0: &k0 x\n" + "".join(f"k{at}: &k{at} [{', '.join([f'*k{at - 1}'] * 10)}]\n" for at in range(1, 9))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -110,6 +115,12 @@ def test_a_credential_in_the_wrong_place_is_not_repeated() -> None:
         ("a: 1\nb: 2\na: 3\n", "key 'a' stands twice (line 3, column 1)"),
         ("when: 2024-99-99\n", "is not YAML"),
         ("a: !!python/object:os.system {}\n", "is not YAML"),
+        ('a: !!int ""\n', "is not YAML"),
+        ("a: !!bool perhaps\n", "is not YAML"),
+        ("? [a]\n: b\n", "a key must be a single value (line 1, column 3)"),
+        ("a: " + "[" * 5000, "nested too deep"),
+        ("a: &a [*a]\n", "aliases"),
+        (MANY_ALIASES, "aliases"),
     ],
 )
 def test_a_file_that_is_no_mapping_is_one_clear_line(tmp_path: Path, content: str | bytes, said: str) -> None:
@@ -122,6 +133,14 @@ def test_a_file_that_is_no_mapping_is_one_clear_line(tmp_path: Path, content: st
 
 @pytest.mark.parametrize("name", [".", "missing.yaml"])
 def test_a_file_that_cannot_be_read_is_one_clear_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_yaml(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["pipe", "endless", "a\0b"])
+def test_only_regular_files_are_read(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "endless").symlink_to("/dev/zero")
     with pytest.raises(ConfigError, match="cannot be read"):
         read_yaml(tmp_path / name)
 

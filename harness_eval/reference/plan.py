@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-import yaml
-
+from harness_eval.config import read_yaml
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.types import Json
 
@@ -67,7 +66,9 @@ def load_plan(path: Path) -> Plan:
         ConfigError: the file is missing or broken, a key is unknown, a regex is wrong, or `${name}` is used before a
             step learned it; names the file and the step.
     """
-    document = _document(path)
+    if not path.exists():
+        raise ConfigError(f"{path}: missing")
+    document = read_yaml(path)
     _refuse_unknown(document, ("done", "steps"), str(path))
     done, steps = document.get("done"), document.get("steps")
     if not isinstance(done, str) or not done.strip():
@@ -77,18 +78,6 @@ def load_plan(path: Path) -> Plan:
     plan = Plan(tuple(_step(step, f"{path}: step {at}") for at, step in enumerate(steps, 1)), done)
     _refuse_unlearned(plan, path)
     return plan
-
-
-def _document(path: Path) -> dict[str, Json]:
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ConfigError(f"{path}: missing") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from error
-    if not isinstance(document, dict):
-        raise ConfigError(f"{path}: expected the keys done and steps")
-    return document
 
 
 def _step(step: Json, where: str) -> PlanStep:
@@ -137,8 +126,8 @@ def _learn(value: Json, where: str) -> dict[str, str]:
             raise ConfigError(f"{where}: {name!r} is no name made of letters, digits and underscores")
         try:
             groups = re.compile(_require_text(pattern, f"{where}.{name}"), re.MULTILINE).groups
-        except re.error as error:
-            raise ConfigError(f"{where}.{name}: bad regex {pattern!r}: {error}") from error
+        except (re.error, RecursionError, OverflowError) as error:
+            raise ConfigError(f"{where}.{name}: bad regex {pattern[:80]!r}: {error}") from error
         if groups != 1:
             raise ConfigError(f"{where}.{name}: the regex {pattern!r} has {groups} groups, expected exactly one")
     return dict(value)

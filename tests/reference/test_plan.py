@@ -48,8 +48,9 @@ def steps(first: str, second: str = '{say: "b", run: "c"}') -> str:
 
 
 BROKEN = [
-    ("done: [", "not valid YAML"),
-    ("- a\n", "expected the keys done and steps"),
+    ("done: [", "is not YAML"),
+    ("done: a\nsteps: " + "[" * 5000, "nested too deep"),
+    ("- a\n", "must hold a mapping of keys"),
     ("done: d\nstep: []\n", "unknown key 'step'; did you mean 'steps'?"),
     ("done: ''\nsteps: []\n", "done: expected the sentence"),
     ('done: d\nsteps:\n  - {say: "a", run: "b"}\n', "at least 2 steps"),
@@ -71,6 +72,7 @@ BROKEN = [
     (steps('{say: "a", create: {path: "b", txt: "c"}}'), "step 1: create: unknown key 'txt'; did you mean 'text'?"),
     (steps('{say: "a", run: "b", learn: [c]}'), "step 1: learn: expected names with a regex each"),
     (steps('{say: "a", run: "b", learn: {c: "("}}'), "step 1: learn.c: bad regex '('"),
+    (steps(f'{{say: "a", run: "b", learn: {{c: "{"(" * 5000}"}}}}'), "step 1: learn.c: bad regex"),
     (steps('{say: "a", run: "b", learn: {c: "d"}}'), "step 1: learn.c: the regex 'd' has 0 groups"),
     (steps('{say: "a", run: "b", learn: {c: "(d)(e)"}}'), "has 2 groups, expected exactly one"),
     (steps('{say: "a", run: "b", learn: {c-d: "(e)"}}'), "'c-d' is no name"),
