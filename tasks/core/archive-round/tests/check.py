@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
-import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from workspace import digest_of, text
 
 GIVEN = {
     "README.md": "6e354d689e2ba03f2dc6726c6cd3fc6f89acb6dd60626e3232638b769ddb832d",
@@ -28,14 +29,6 @@ SITES = [
     ["Sluice", 0],
     ["Watch Tower", 8088],
 ]
-
-
-def text(name: str) -> str:
-    """The text of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_text(encoding="utf-8")
 
 
 def answer() -> dict[str, Any]:
@@ -63,7 +56,7 @@ def total() -> None:
 def untouched() -> None:
     """The files that were given, by digest; no new ones."""
     for name, wanted in GIVEN.items():
-        assert hashlib.sha256(text(name).encode()).hexdigest() == wanted, name
+        assert digest_of(name) == wanted, name
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}
     new = found - set(GIVEN) - {"round.json", "desk/store.json", "desk/sessions.json"}
     assert not new, f"new: {sorted(new)[:5]}"

@@ -1,60 +1,13 @@
 """Are the three functions what the patch makes of them, and is everything else as it was, to the byte?"""
 
-import contextlib
 import hashlib
-import json
 import os
 import re
-import shlex
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-BYTES, SECONDS = 4_000_000, 20  # what one run of the solver's code may write and take
-LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({BYTES}, {BYTES}))\n"
-
-
-def content(name: str) -> bytes:
-    """The bytes of a plain file of reasonable size; none for anything else."""
-    path = Path(name)
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= BYTES else b""
-    except (OSError, ValueError):
-        return b""
-
-
-def copied(names: Iterable[str]) -> str:
-    """A folder with copies of these files of the working directory, open to the user who runs the solver's code."""
-    os.umask(0)
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o777)
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content(name))
-    return str(folder)
-
-
-def answers(program: str, asked: object, folder: str) -> Any:
-    """What the solver's code makes of hidden inputs: the JSON in the last line that its process prints, else None."""
-    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), "python3", "-EsB", "-c", LIMITS + program]
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as shown:
-        given.write(json.dumps(asked).encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=given, stdout=shown, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS)
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        shown.seek(0)
-        try:
-            return json.loads(shown.read().decode().splitlines()[-1])
-        except (ValueError, IndexError, RecursionError):
-            return None
+from solver import answers, copied
+from workspace import content, is_plain
 
 GIVEN = {
     "patches/2231-boats.patch": "4bf4bcf658afcd24564ad0819970d422b2202c8f51f5a4711e8f09bec9a3ac77",
@@ -122,7 +75,7 @@ def rest(name: str) -> str:
 
 def broken() -> list[str]:
     """What was to stay and did not."""
-    wrong = [name for name, digest in GIVEN.items() if not Path(name).is_file() or rest(name) != digest]
+    wrong = [name for name, digest in GIVEN.items() if not is_plain(name) or rest(name) != digest]
     for folder, names, files in os.walk("."):
         names[:] = [name for name in names if name != "__pycache__"]
         wrong += [path for path in (Path(folder, name).as_posix() for name in files) if path not in GIVEN]

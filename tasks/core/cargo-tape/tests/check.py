@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from workspace import content, digest_of
+
 GIVEN = {
     "tape/LAYOUT.md": "7dc6194c311ded515f6014b09277fd77cca312ab99f4c355892ee6ffa409da39",
     "tape/cargo.dat": "abfa26e30715684af07e5efcc8549fe70bba1228b28b4b226f01ff9b6bcd9320",
@@ -22,16 +24,6 @@ SHIPS = {
     "Maid of Marwick": 630327,
     "Åse Marie": 362190,
 }
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def parsed(data: bytes) -> Any:
@@ -49,7 +41,7 @@ def digest(value: Any) -> str:
 
 def score() -> float:
     """The reward in 0..1."""
-    if any(hashlib.sha256(content(name)).hexdigest() != wanted for name, wanted in GIVEN.items()):
+    if any(digest_of(name) != wanted for name, wanted in GIVEN.items()):
         print("the tape or its layout was changed")
         return 0.0
     rows = [parsed(line) for line in content("cargo.jsonl").split(b"\n") if line.strip()]

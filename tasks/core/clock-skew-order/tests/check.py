@@ -1,10 +1,11 @@
 """Judges the clocks, the order of the alarms and the first of the cascade, a third each; changed logs give nothing."""
 
-import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any
+
+from workspace import content, digest_of
 
 GIVEN = {
     "logs/weigh.log": "0cc1f033f2eeb88c300f02f7f6860ad45bbec7ec883e276dcb0dedfb072d5b39",
@@ -23,16 +24,6 @@ A-83 A-55 A-47 A-82 A-63 A-36 A-35 A-48 A-42 A-40 A-23 A-18 A-92 A-88
 A-62 A-52 A-76 A-11 A-37 A-74 A-95 A-25 A-43 A-46 A-80 A-57 A-28
 """
 FIRST = {"alarm": "A-11", "machine": "boiler", "time": "11:17:01.801"}
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def parsed(name: str) -> Any:
@@ -53,7 +44,7 @@ def clocks() -> bool:
 
 def score() -> float:
     """The reward in 0..1."""
-    if any(hashlib.sha256(content(name)).hexdigest() != wanted for name, wanted in GIVEN.items()):
+    if any(digest_of(name) != wanted for name, wanted in GIVEN.items()):
         print("the logs were changed")
         return 0.0
     points = {

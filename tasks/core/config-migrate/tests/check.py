@@ -14,26 +14,19 @@ import sys
 import tempfile
 from pathlib import Path
 
+from workspace import content
+
 INI = "723000616252a7c32a14e1b3bb349fbe33104c29d484ff2fe0eb98d24f848c7e"
 SECRETS = ("password", "token", "secret")
 FLAGS = {"yes": True, "on": True, "no": False, "off": False}
 FILES = "service/__init__.py service/settings.py service/show.py config/app.json deploy/files.txt"
 OTHER = {"a": {"x": 1, "password": "env:A_PASSWORD"}, "b": {"list": ["p", "q"], "flag": False}}
 SHOWN = "settings from config/app.json\na: x=1, password=***\nb: list=['p', 'q'], flag=False\n"
-LIMIT = 1_000_000  # bytes that are read of any file, and that a run of the solver's code may write
+LIMIT = 1_000_000  # bytes that a run of the solver's code may write
 SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
 LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT}));"
 PROBE = "import json; from service import settings; print(json.dumps([settings.load(), str(settings.SOURCE)]))"
 SHOW = "import runpy; runpy.run_module('service.show', run_name='__main__')"
-
-
-def content(name: str | Path) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def value(section: str, name: str, text: str) -> object:

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from pathlib import Path
+
+from workspace import content, digest_of
 
 JOBS = "76c906db0fca64d38d7e1f391eac2c72c1d5b4d6240873a684d397fdca9e7eb1"  # of the list with sorted keys
 RUNS = {
@@ -56,13 +57,6 @@ UNTOUCHED = {
     "jobs.cron": "f6294057ba4c9947f6d98aa2c9b12b6d0886523a3996ef0405630fa315eaef8a",
 }
 
-def content(name: str) -> bytes:
-    """The bytes of a regular file of moderate size."""
-    moderate = Path(name).is_file() and Path(name).stat().st_size < 1_000_000
-    assert moderate, f"{name} is no file of moderate size"
-    return Path(name).read_bytes()
-
-
 
 def jobs() -> None:
     """Every field of every job, by digest."""
@@ -87,7 +81,7 @@ def busiest() -> None:
 def untouched() -> None:
     """The crontab and its format, by digest."""
     for name, digest in UNTOUCHED.items():
-        assert hashlib.sha256(content(name)).hexdigest() == digest, name
+        assert digest_of(name) == digest, name
 
 
 GOALS = (jobs, runs, busiest)

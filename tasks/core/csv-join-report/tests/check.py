@@ -10,22 +10,11 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from workspace import content
+
 LAST_DAY = "2031-04-11"
 TABLES = "181afd596bafd7c2965ed807f3660c3e10284d853d271853197ebbea6172f5f3"
-LIMIT = 1_000_000  # bytes that are read of any file
 WRONG = (OSError, ValueError, RecursionError, csv.Error)
-
-
-def content(path: Path) -> bytes:
-    """A regular file, at most so many bytes of it.
-
-    Raises:
-        OSError: it is missing, or no such file.
-    """
-    if not path.is_file():
-        raise FileNotFoundError(f"{path.name!a} is no file")
-    with path.open("rb") as file:
-        return file.read(LIMIT)
 
 
 def rows(name: str) -> list[dict[str, str]]:

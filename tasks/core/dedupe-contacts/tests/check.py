@@ -4,29 +4,17 @@ The points are the grouping, the order and form of people.csv, the values in it,
 """
 
 import csv
-import hashlib
 import json
 import os
 import re
 from pathlib import Path
 
+from workspace import content, digest_of
+
 CONTACTS = "e2f6f685824bdd7b8a448d608a011502fbe8e32bba4bb0fe06450f93ffcadbb5"
 RANK = {"crm": 0, "shop": 1, "import": 2}
 HEADER = ["name", "email", "phone", "ids"]
-LIMIT = 1_000_000  # bytes that are read of any file
 WRONG = (OSError, ValueError, OverflowError, LookupError, TypeError, RecursionError, csv.Error)
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it.
-
-    Raises:
-        OSError: it is missing, or no such file.
-    """
-    if not Path(name).is_file():
-        raise FileNotFoundError(f"{name} is no file")
-    with Path(name).open("rb") as file:
-        return file.read(LIMIT)
 
 
 def email(text: str) -> str:
@@ -103,7 +91,7 @@ def points(people: list[list[dict[str, str]]], rows: int) -> dict[str, bool]:
 def score() -> float:
     """The reward in 0..1."""
     try:
-        same = hashlib.sha256(content("contacts.csv")).hexdigest() == CONTACTS
+        same = digest_of("contacts.csv") == CONTACTS
     except OSError:
         same = False
     if not same:

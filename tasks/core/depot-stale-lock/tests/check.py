@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from workspace import digest_of, text
+
 BEFORE = "7adb92996c436970b722a17efb091d4ca9ec14014fc778d0267b9ce937801870"
 DELIVERIES = ("monday", "tuesday", "wednesday")
 GIVEN = {
@@ -23,14 +25,6 @@ GIVEN = {
 }
 NEW = {"state/book.jsonl"}
 DAYS = ("friday", "saturday", *DELIVERIES)
-
-
-def text(name: str) -> str:
-    """The text of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_text(encoding="utf-8")
 
 
 def expected() -> list[dict[str, object]]:
@@ -57,7 +51,7 @@ def untouched() -> None:
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}
     assert found == NEW | set(GIVEN), f"differ: {sorted(found ^ (NEW | set(GIVEN)))[:5]}"
     for name, digest in GIVEN.items():
-        assert hashlib.sha256(text(name).encode()).hexdigest() == digest, name
+        assert digest_of(name) == digest, name
 
 
 def modes() -> None:

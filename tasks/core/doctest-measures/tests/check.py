@@ -1,62 +1,15 @@
 """Tries other amounts than the examples do, and holds the public functions to their signatures and docstrings."""
 
 import ast
-import contextlib
 import hashlib
-import json
 import os
-import shlex
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterable
 from fractions import Fraction
 from math import floor
 from pathlib import Path
 from typing import Any
 
-BYTES, SECONDS = 4_000_000, 20  # what one run of the solver's code may write and take
-LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({BYTES}, {BYTES}))\n"
-
-
-def content(name: str) -> bytes:
-    """The bytes of a plain file of reasonable size; none for anything else."""
-    path = Path(name)
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= BYTES else b""
-    except (OSError, ValueError):
-        return b""
-
-
-def copied(names: Iterable[str]) -> str:
-    """A folder with copies of these files of the working directory, open to the user who runs the solver's code."""
-    os.umask(0)
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o777)
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content(name))
-    return str(folder)
-
-
-def answers(program: str, asked: object, folder: str) -> Any:
-    """What the solver's code makes of hidden inputs: the JSON in the last line that its process prints, else None."""
-    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), "python3", "-EsB", "-c", LIMITS + program]
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as shown:
-        given.write(json.dumps(asked).encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=given, stdout=shown, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS)
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        shown.seek(0)
-        try:
-            return json.loads(shown.read().decode().splitlines()[-1])
-        except (ValueError, IndexError, RecursionError):
-            return None
+from solver import answers, copied
+from workspace import content, digest_of
 
 GIVEN = {
     "docs/recipes.md": "43ef3585afc15a93266559a121a8bc3dbe26ba1eeed7cf4fbc3a24a365a916a6",
@@ -152,8 +105,7 @@ def promises(text: str) -> dict[str, list[str]]:
 
 def broken() -> list[str]:
     """What was to stay and did not."""
-    wrong = [name for name, digest in GIVEN.items() if hashlib.sha256(content(name)).hexdigest() != digest]
-    wrong += [name for name in GIVEN if not Path(name).is_file()]
+    wrong = [name for name, digest in GIVEN.items() if digest_of(name) != digest]
     for folder, names, files in os.walk("."):
         names[:] = [name for name in names if name != "__pycache__"]
         paths = (Path(folder, name).as_posix() for name in files)

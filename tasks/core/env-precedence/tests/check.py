@@ -1,8 +1,9 @@
 """Was the right environment deployed and verified, and was it stored nowhere?"""
 
-import hashlib
 import json
 from pathlib import Path
+
+from workspace import content, digest_of, text
 
 DEPLOYED = {
     "service": "orders",
@@ -31,13 +32,6 @@ UNTOUCHED = {
     "env/stage/test.env": "8c03b2af8f0a88f26ef0fe701ef87c5ad964a2db01535fced8627f24b229697d",
 }
 
-def content(name: str) -> bytes:
-    """The bytes of a regular file of moderate size."""
-    moderate = Path(name).is_file() and Path(name).stat().st_size < 1_000_000
-    assert moderate, f"{name} is no file of moderate size"
-    return Path(name).read_bytes()
-
-
 
 def deployed() -> dict[str, str]:
     """What was written when the plan was applied."""
@@ -65,7 +59,7 @@ def receipt() -> None:
 def untouched() -> None:
     """The files that were there, by digest."""
     for name, digest in UNTOUCHED.items():
-        assert hashlib.sha256(content(name)).hexdigest() == digest, name
+        assert digest_of(name) == digest, name
 
 
 def nothing_stored() -> None:
@@ -73,7 +67,7 @@ def nothing_stored() -> None:
     found = {path.as_posix() for path in Path().rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert found <= NEW | set(UNTOUCHED), f"new: {sorted(found - NEW - set(UNTOUCHED))[:5]}"
     for name in found & NEW:
-        assert NEVER_WRITTEN not in content(name).decode("utf-8-sig"), f"the token is in {name}"
+        assert NEVER_WRITTEN not in text(name), f"the token is in {name}"
 
 
 GOALS = (values, signature, receipt)

@@ -1,26 +1,17 @@
 """Judges the three files of the settlement, a third each; changed tables or other files beside them give nothing."""
 
 import csv
-import hashlib
 import io
 import os
 import re
 from pathlib import Path
 
+from workspace import content, digest_of
+
 GIVEN = {
     "tour/expenses.csv": "dc54a1e20e7d3766250c406b5195719811ccad6de310582bba14a30c824fa47e",
     "tour/rates.csv": "c860a716c2a35f6636c11ef76984b1d96820ca02976c82ec2fb7819df3353bc4",
 }
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def table(name: str) -> list[list[str]]:
@@ -64,7 +55,7 @@ def expected() -> tuple[list[list[str]], list[list[str]], list[str]]:
 
 def score() -> float:
     """The reward in 0..1."""
-    if any(hashlib.sha256(content(name)).hexdigest() != digest for name, digest in GIVEN.items()):
+    if any(digest_of(name) != digest for name, digest in GIVEN.items()):
         print("the tables of the tour were changed")
         return 0.0
     try:

@@ -1,12 +1,13 @@
 """Judges what was burned, what was in the tank and the report, a third each; a changed logbook gives nothing."""
 
 import csv
-import hashlib
 import io
 import json
 import os
 from pathlib import Path
 from typing import Any
+
+from workspace import content, digest_of
 
 GIVEN = {
     "logbook/day-01.txt": "aa11ac7b8992fec790ab4be1c0e8e6dd772367b25336d7d422eb89ff01eb07c4",
@@ -23,16 +24,6 @@ GIVEN = {
 FUEL = [1332, 1175, 1147, 1079, 1195, 1232, 1188, 1122, 1197, 1224]
 TANK = [17068, 15893, 20746, 19507, 18312, 17080, 15892, 14770, 17533, 16309]
 REPORT = {"burned": 11891, "given": 160, "taken": 9960, "left": 16309, "thirstiest": 1}
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def parsed(data: bytes) -> Any:
@@ -57,7 +48,7 @@ def litres(name: str) -> list[float]:
 
 def score() -> float:
     """The reward in 0..1."""
-    if any(hashlib.sha256(content(name)).hexdigest() != wanted for name, wanted in GIVEN.items()):
+    if any(digest_of(name) != wanted for name, wanted in GIVEN.items()):
         print("the logbook was changed")
         return 0.0
     points = {

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import os
-import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+
+from workspace import digest_of, text
 
 GIVEN = {
     "ROBOT.md": "c32f64710c9e24800023aaf749e9b501b5d50c2dc152320e45abded791d98283",
@@ -25,14 +26,6 @@ PLACED = [
     ["K-551", "C2"],
     ["K-737", "A1"],
 ]
-
-
-def text(name: str) -> str:
-    """The text of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_text(encoding="utf-8")
 
 
 def token(session: int) -> str:
@@ -65,7 +58,7 @@ def all_boxes() -> None:
 def untouched() -> None:
     """The files that were given, by digest; no new ones."""
     for name, wanted in {**GIVEN, "stock.csv": STOCK}.items():
-        assert hashlib.sha256(text(name).encode()).hexdigest() == wanted, name
+        assert digest_of(name) == wanted, name
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}
     new = found - set(GIVEN) - {"stock.csv", "line/receipt.json", "line/sessions"}
     assert not new, f"new: {sorted(new)[:5]}"

@@ -5,6 +5,8 @@ import json
 import os
 from pathlib import Path
 
+from workspace import content
+
 EXPECTED = {
     "file": "src/shop/ledger/intake.py",
     "line": 29,
@@ -13,16 +15,6 @@ EXPECTED = {
     "route": "DELETE /reserve-refund",
 }
 SOURCES = "1caa308094aad77d62585a3b511045d261ff007746fc6886fea24e7a56d8d8db"
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def sources() -> str:

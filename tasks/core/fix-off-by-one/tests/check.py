@@ -3,7 +3,6 @@
 Two points: the fix and the line. Whatever else changed halves the reward.
 """
 
-import hashlib
 import json
 import os
 import shlex
@@ -13,6 +12,8 @@ import tempfile
 from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
+
+from workspace import content, digest_of
 
 PROBE = """
 import json, sys
@@ -34,7 +35,7 @@ STARTS = (date(2031, 1, 30), date(2032, 2, 28), date(2030, 12, 25))
 LENGTHS = {"daily": 1, "weekly": 7, "fortnightly": 14, "four_weekly": 28, "windows": 9}
 CALLS = {f"{name} {start} {count}" for name in (*LENGTHS, "monthly") for start in STARTS for count in (0, 1, 4)}
 CALLS |= {"next_month", "days_paid"}  # all that is asked of the solver's code
-LIMIT = 1_000_000  # bytes that are read of any file, and of what the solver's code prints
+LIMIT = 1_000_000  # bytes that are read of what the solver's code prints
 RUN_CHECKS = "7887e3bb01349dc340702917dd604146f44a7a9400b0391efaa0d0b8c57957c0"
 CHANGES = """# Changes
 
@@ -53,15 +54,6 @@ CHANGES = """# Changes
 - Added: `fortnightly` and `days_paid`.
 """
 ADDED = "- Fixed: `fortnightly` no longer counts one day twice.\n"
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def given() -> dict[str, object]:
@@ -104,21 +96,16 @@ def lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-def changes() -> str:
-    """CHANGES.md, or nothing."""
-    return content("CHANGES.md").decode("utf-8", "replace")
-
-
 def score() -> float:
     """The reward in 0..1."""
-    found = given()
+    text = content("CHANGES.md").decode("utf-8", "replace")
+    same = digest_of("run_checks.py") == RUN_CHECKS
+    found = given()  # after what is read here, which the solver's code could change while it runs
     wrong = sorted(call for call, value in found.items() if not right(call, value))
     fixed = bool(found) and not any(call.startswith("fortnightly") for call in wrong)
     others = bool(found) and all(call.startswith("fortnightly") for call in wrong)
-    text = changes()
     noted = ADDED.rstrip() in lines(text)
     clean = lines(text) in (lines(CHANGES), lines(CHANGES.replace(ADDED, "")))
-    same = hashlib.sha256(content("run_checks.py")).hexdigest() == RUN_CHECKS
     print(f"wrong calls: {wrong}")
     print(f"fixed: {fixed}, others as before: {others}, noted: {noted}, rest of CHANGES.md: {clean}, checks: {same}")
     return (fixed + noted) / 2 * (1.0 if others and clean and same else 0.5)

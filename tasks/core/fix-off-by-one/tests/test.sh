@@ -1,3 +1,3 @@
 #!/bin/bash
-# The reward is written by check.py; -I keeps the solver's modules and settings out of it.
-exec python3 -I "$(dirname "$0")/check.py"
+# The reward is written by check.py; -E and -s keep the solver's settings and modules out of it.
+exec python3 -EsB "$(dirname "$0")/check.py"

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
-import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from workspace import digest_of, text
 
 GIVEN = {
     "RUNBOOK.md": "e225d9859fbc42212b091073a0dc771e4db49fddbaea8b1314e2ad8ef63d60d6",
@@ -31,14 +32,6 @@ NODES = [
     ["n2", "3.7.0", "fast"],
     ["n4", "3.8.16", "rescue"],
 ]
-
-
-def text(name: str) -> str:
-    """The text of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_text(encoding="utf-8")
 
 
 def digest(*words: str) -> str:
@@ -103,7 +96,7 @@ def ending() -> None:
 def untouched() -> None:
     """The files that were given, by digest; no new ones."""
     for name, wanted in GIVEN.items():
-        assert hashlib.sha256(text(name).encode()).hexdigest() == wanted, name
+        assert digest_of(name) == wanted, name
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}
     new = found - set(GIVEN) - {"report.json", "fleet/state.json", "fleet/journal.jsonl"}
     assert not new, f"new: {sorted(new)[:5]}"

@@ -1,14 +1,12 @@
 """Is the rebase finished as its rules say, commit by commit, and is the working tree what it was before?"""
 
 import functools
-import hashlib
 import os
-import shlex
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+
+from repository import Repository
 
 REPOSITORY = "press"
 MAIN = "0b976442b18a7139b6275de1b44eb7c5c3fce6b9"
@@ -21,72 +19,8 @@ COMMITS = (
     ("b504e0c05558cf3b664e88423290c78a775a1483", "Aksel", "12", "Dry between runs"),
     ("5067978403b64fe3f5ac3adbb00b3904df56c2d9", "Berit", "13", "Fold crosswise"),
 )
-SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
-
-
-def copied_file(source: str | Path, target: str | Path) -> None:
-    """Copy a file of moderate size, so that anybody may read it.
-
-    Raises:
-        OSError: it is larger, or cannot be copied.
-    """
-    if Path(source).stat().st_size > 1 << 24:
-        raise OSError("too large for this repository")
-    shutil.copyfile(source, target)
-    Path(target).chmod(0o644)
-
-
-def bare_copy(source: Path) -> Path:
-    """A repository of the objects, refs, HEAD and index of another: neither its configuration nor its hooks."""
-    target = Path(tempfile.mkdtemp())
-    target.chmod(0o755)
-    for name in ("objects", "refs"):
-        without = shutil.ignore_patterns("alternates")
-        shutil.copytree(source / name, target / name, symlinks=True, ignore=without, copy_function=copied_file)
-    for name in ("packed-refs", "HEAD", "index"):
-        if (source / name).is_file():
-            copied_file(source / name, target / name)
-    (target / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", encoding="utf-8")
-    return target
-
-
-@functools.cache
-def copied() -> Path:
-    """The one copy that all checks read."""
-    return bare_copy(Path(REPOSITORY, ".git"))
-
-
-def git(*arguments: str) -> str:
-    """What git says of the copy."""
-    command = [*SOLVER, "git", f"--git-dir={copied()}", "--no-replace-objects", *arguments]
-    env = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=20, check=True)
-    return done.stdout.removesuffix("\n")
-
-
-def files(tree: str) -> dict[str, str]:
-    """The blobs of a tree by path."""
-    lines = [line.split("\t") for line in git("ls-tree", "-r", tree).splitlines()]
-    return {name: entry.split()[2] for entry, name in lines}
-
-
-def working_files() -> dict[str, str]:
-    """The blobs that the files in the working tree would be, by path."""
-    found = {}
-    for path in Path(REPOSITORY).rglob("*"):
-        inner = path.relative_to(REPOSITORY)
-        if inner.parts[0] == ".git" or "__pycache__" in inner.parts or (path.is_dir() and not path.is_symlink()):
-            continue
-        plain = path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 20
-        data = path.read_bytes() if plain else b""
-        found[inner.as_posix()] = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-    return found
-
-
-def staged() -> dict[str, str]:
-    """The blobs in the index by path."""
-    lines = [line.split("\t") for line in git("ls-files", "-s").splitlines()]
-    return {name: entry.split()[1] for entry, name in lines}
+FOUND = Repository(REPOSITORY)
+git, files, staged, working_files = FOUND.git, FOUND.files, FOUND.staged, FOUND.working_files
 
 
 @functools.cache

@@ -4,6 +4,8 @@ import hashlib
 import os
 from pathlib import Path
 
+from workspace import content
+
 GIVEN = {
     "additions/editors.tsv": "41562ba0a3e2bd25d57f74a105e4c3408703b450d08c931401cdc9bfc678b25c",
     "additions/harbour.tsv": "d62361eb9defbe687b223b494c03c73a170962c3fb3929d8b3bf216fa48c3b2f",
@@ -11,16 +13,6 @@ GIVEN = {
 }
 GLOSSARY = "24fcd8364cfeb1f2a5f3c2296bcad89b44b5e01c45b19ef67c263ee61317a962"
 ADDED = "dcd5a68ea51d5c8ae3a2de4177aa2fcc8961f554e6b27128744217eaf8491b8b"
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def digest(data: bytes) -> str:

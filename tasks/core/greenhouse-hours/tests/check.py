@@ -1,7 +1,6 @@
 """Judges the hourly means (within a hundredth), the gaps and the summary, a third each; a changed log gives nothing."""
 
 import csv
-import hashlib
 import io
 import json
 import os
@@ -9,21 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from workspace import content, digest_of
+
 GIVEN = {
     "logs/glasshouse.log": "2aa199659a5c276639cd9044e92c3c115f5df7e734b63ef2f541a6b05f67738b",
 }
 FAHRENHEIT = {"t1": (48600, 51600), "t2": (33900, 45300)}  # seconds of the day, from and before
 SENSORS, HOURS = ("t1", "t2", "t3"), [f"{hour:02d}" for hour in range(6, 22)]
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def parsed(data: bytes) -> Any:
@@ -82,7 +73,7 @@ def hourly(means: dict[tuple[str, str], float]) -> bool:
 
 def score() -> float:
     """The reward in 0..1."""
-    if any(hashlib.sha256(content(name)).hexdigest() != wanted for name, wanted in GIVEN.items()):
+    if any(digest_of(name) != wanted for name, wanted in GIVEN.items()):
         print("the log was changed")
         return 0.0
     means, repeated, invalid = expected(content("logs/glasshouse.log").decode())

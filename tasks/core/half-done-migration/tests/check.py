@@ -1,61 +1,15 @@
 """Migrates hidden databases in every state that the attempt can have left, and looks at them and at club.db."""
 
 import contextlib
-import hashlib
-import json
 import os
 import re
-import shlex
-import signal
 import sqlite3
-import subprocess
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-BYTES, SECONDS = 4_000_000, 20  # what one run of the solver's code may write and take
-LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({BYTES}, {BYTES}))\n"
-
-
-def content(name: str) -> bytes:
-    """The bytes of a plain file of reasonable size; none for anything else."""
-    path = Path(name)
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= BYTES else b""
-    except (OSError, ValueError):
-        return b""
-
-
-def copied(names: Iterable[str]) -> str:
-    """A folder with copies of these files of the working directory, open to the user who runs the solver's code."""
-    os.umask(0)
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o777)
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content(name))
-    return str(folder)
-
-
-def answers(program: str, asked: object, folder: str) -> Any:
-    """What the solver's code makes of hidden inputs: the JSON in the last line that its process prints, else None."""
-    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), "python3", "-EsB", "-c", LIMITS + program]
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as shown:
-        given.write(json.dumps(asked).encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=given, stdout=shown, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS)
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        shown.seek(0)
-        try:
-            return json.loads(shown.read().decode().splitlines()[-1])
-        except (ValueError, IndexError, RecursionError):
-            return None
+from solver import answers, copied
+from workspace import content, digest_of
 
 GIVEN = {
     "MIGRATION_3.md": "2532f5f33473cef32dcf83be13ea5b6fbcb4e4a70158f85287aeea4c8c6f9c62",
@@ -257,7 +211,7 @@ def moved(members: list[Member]) -> list[Member]:
 
 def broken() -> list[str]:
     """What was to stay and did not, or came into being."""
-    wrong = [name for name, digest in GIVEN.items() if hashlib.sha256(content(name)).hexdigest() != digest]
+    wrong = [name for name, digest in GIVEN.items() if digest_of(name) != digest]
     for folder, names, files in os.walk("."):
         names[:] = [name for name in names if name != "__pycache__"]
         wrong += [path for path in (Path(folder, name).as_posix() for name in files) if path not in (*GIVEN, *CHANGED)]

@@ -6,21 +6,13 @@ import io
 import os
 from pathlib import Path
 
+from workspace import content, digest_of
+
 GIVEN = {
     "revoked.tsv": "e70a17ed3a5c9d8eaec37b4b77cd41f9db3cd125a0444daedc8961a23ed48a43",
 }
 DEPLOY = "dee8f7baecd0ee600b4312284c105507b5e8a11517f1be2e25ccefab91e02f02"  # all files below deploy/, rotated
 ROTATED = "3ab1f0f02e496d9c7289b1beea38d676353ddf51bcf718a6055a98c3626d5e89"  # the rows of rotated.csv
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def deployed() -> str:
@@ -29,7 +21,7 @@ def deployed() -> str:
     for path in sorted(Path("deploy").rglob("*")):
         if not path.is_dir():
             name = os.fsencode(path.as_posix())
-            total.update(name + b"\0" + hashlib.sha256(content(str(path))).hexdigest().encode())
+            total.update(name + b"\0" + digest_of(path).encode())
     return total.hexdigest()
 
 
@@ -44,7 +36,7 @@ def rotated() -> str:
 
 def score() -> float:
     """The reward in 0..1."""
-    if any(hashlib.sha256(content(name)).hexdigest() != wanted for name, wanted in GIVEN.items()):
+    if any(digest_of(name) != wanted for name, wanted in GIVEN.items()):
         print("revoked.tsv was changed")
         return 0.0
     strange = sorted(path.name for path in Path().iterdir() if path.name not in ("deploy", "rotated.csv", *GIVEN))

@@ -1,59 +1,12 @@
 """Does the machine make the two missing transitions, and is everything else as it was?"""
 
-import contextlib
 import hashlib
-import json
 import os
-import shlex
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-BYTES, SECONDS = 4_000_000, 20  # what one run of the solver's code may write and take
-LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({BYTES}, {BYTES}))\n"
-
-
-def content(name: str) -> bytes:
-    """The bytes of a plain file of reasonable size; none for anything else."""
-    path = Path(name)
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= BYTES else b""
-    except (OSError, ValueError):
-        return b""
-
-
-def copied(names: Iterable[str]) -> str:
-    """A folder with copies of these files of the working directory, open to the user who runs the solver's code."""
-    os.umask(0)
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o777)
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content(name))
-    return str(folder)
-
-
-def answers(program: str, asked: object, folder: str) -> Any:
-    """What the solver's code makes of hidden inputs: the JSON in the last line that its process prints, else None."""
-    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), "python3", "-EsB", "-c", LIMITS + program]
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as shown:
-        given.write(json.dumps(asked).encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=given, stdout=shown, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS)
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        shown.seek(0)
-        try:
-            return json.loads(shown.read().decode().splitlines()[-1])
-        except (ValueError, IndexError, RecursionError):
-            return None
+from solver import answers, copied
+from workspace import content, digest_of
 
 GIVEN = {
     "walk.py": "173dda7f3ca355f03e35a958309dffb8f34d9a8b634a36e11ffe3041bf47d96c",
@@ -87,7 +40,7 @@ def others() -> list[str]:
         names[:] = [name for name in names if name != "__pycache__"]
         for path in (Path(folder, name) for name in names + files):
             plain_folder = path.is_dir() and not path.is_symlink()
-            found[path.as_posix()] = "" if plain_folder else hashlib.sha256(content(str(path))).hexdigest()
+            found[path.as_posix()] = "" if plain_folder else digest_of(path)
     found.pop(CHANGED, None)
     return sorted(name for name in {*found, *GIVEN} if found.get(name) != GIVEN.get(name))
 

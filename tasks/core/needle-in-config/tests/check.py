@@ -5,6 +5,8 @@ import hashlib
 import os
 from pathlib import Path
 
+from workspace import content, digest_of
+
 FILE = Path("conf.d/43-delta-packages.ini")
 BEFORE = """\
 # Job 43. Owner: desk 3. Ask before changing the depth.
@@ -32,16 +34,6 @@ subject = delta-packages: nightly summary
 """
 OTHER_JOBS = "0a45afcb1a6d5105d8b402e8c262c9fd776be81126e0cd32cb78d87e177b06b7"
 POLICY = "05271f3f9385a5b33daeb921afadc11b319e73691697a36100c6192421e79ae6"
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def values(text: str) -> dict[str, dict[str, str]]:
@@ -79,7 +71,7 @@ def other_files() -> None:
         if path.name != FILE.name:
             total.update(os.fsencode(path.name) + b"\0" + content(str(path)))
     assert total.hexdigest() == OTHER_JOBS, "another job file was changed, added or removed"
-    assert hashlib.sha256(content("policy.md")).hexdigest() == POLICY, "the policy was changed"
+    assert digest_of("policy.md") == POLICY, "the policy was changed"
 
 
 GOALS = (culprit, interval)

@@ -1,61 +1,10 @@
 """Does the repaired parser do what the grammar says, beyond the examples that the solver could see?"""
 
-import contextlib
-import hashlib
-import json
-import os
-import shlex
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from cases import CASES
-
-BYTES, SECONDS = 4_000_000, 20  # what one run of the solver's code may write and take
-LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({BYTES}, {BYTES}))\n"
-
-
-def content(name: str) -> bytes:
-    """The bytes of a plain file of reasonable size; none for anything else."""
-    path = Path(name)
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= BYTES else b""
-    except (OSError, ValueError):
-        return b""
-
-
-def copied(names: Iterable[str]) -> str:
-    """A folder with copies of these files of the working directory, open to the user who runs the solver's code."""
-    os.umask(0)
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o777)
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content(name))
-    return str(folder)
-
-
-def answers(program: str, asked: object, folder: str) -> Any:
-    """What the solver's code makes of hidden inputs: the JSON in the last line that its process prints, else None."""
-    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), "python3", "-EsB", "-c", LIMITS + program]
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as shown:
-        given.write(json.dumps(asked).encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=given, stdout=shown, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS)
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        shown.seek(0)
-        try:
-            return json.loads(shown.read().decode().splitlines()[-1])
-        except (ValueError, IndexError, RecursionError):
-            return None
+from solver import answers, copied
+from workspace import digest_of
 
 QUOTES = [
     (r'a = "1\" # b" # c', {"a": '1" # b'}),
@@ -119,7 +68,7 @@ def everything() -> None:
 def other_files() -> None:
     """The examples, their runner, the grammar and the package's interface, by digest."""
     for name, digest in UNTOUCHED.items():
-        assert hashlib.sha256(content(name)).hexdigest() == digest, name
+        assert digest_of(name) == digest, name
 
 
 GOALS = (quotes, empty_items, everything)

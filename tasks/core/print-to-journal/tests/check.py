@@ -1,59 +1,12 @@
 """Loads hidden cargoes with a journal that keeps all entries; compares these, the plan, and what is printed."""
 
-import contextlib
-import hashlib
 import json
 import os
-import shlex
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-BYTES, SECONDS = 4_000_000, 20  # what one run of the solver's code may write and take
-LIMITS = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({BYTES}, {BYTES}))\n"
-
-
-def content(name: str) -> bytes:
-    """The bytes of a plain file of reasonable size; none for anything else."""
-    path = Path(name)
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= BYTES else b""
-    except (OSError, ValueError):
-        return b""
-
-
-def copied(names: Iterable[str]) -> str:
-    """A folder with copies of these files of the working directory, open to the user who runs the solver's code."""
-    os.umask(0)
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o777)
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content(name))
-    return str(folder)
-
-
-def answers(program: str, asked: object, folder: str) -> Any:
-    """What the solver's code makes of hidden inputs: the JSON in the last line that its process prints, else None."""
-    command = [*shlex.split(os.environ.get("AS_SOLVER", "")), "python3", "-EsB", "-c", LIMITS + program]
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as shown:
-        given.write(json.dumps(asked).encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=given, stdout=shown, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS)
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        shown.seek(0)
-        try:
-            return json.loads(shown.read().decode().splitlines()[-1])
-        except (ValueError, IndexError, RecursionError):
-            return None
+from solver import answers, copied
+from workspace import digest_of
 
 GIVEN = {
     "EVENTS.md": "56fefe660c2cc2de73587f50171b7651448295a1ecf9d847d4b68a8d4482eb59",
@@ -148,7 +101,7 @@ CARGOES = [
 
 def changed() -> list[str]:
     """Files that had to stay and did not, and files that were added."""
-    broken = [name for name, digest in GIVEN.items() if hashlib.sha256(content(name)).hexdigest() != digest]
+    broken = [name for name, digest in GIVEN.items() if digest_of(name) != digest]
     for folder, names, files in os.walk("."):
         names[:] = [name for name in names if name != "__pycache__"]
         paths = (Path(folder, name).as_posix() for name in files)

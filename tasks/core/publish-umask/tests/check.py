@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from workspace import digest_of
+
 GIVEN = {
     "LAYOUT.md": "9d9719394afb2ebc82c2427c63511947aa40dbd88afa94cf28434f1e7effe31f",
     "bin/publish.py": "01b8e44c7ec0af3c62147729974f9f5d62f3d405a2fb9003359480f2e5bd5bd1",
@@ -49,19 +51,6 @@ ARCHIVE = {
 CONTENTS = "9a0d543dc815bd61e61848e776d51927d5d3ecd518439284682251cda16d4398"
 
 
-def text(name: str) -> str:
-    """The text of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_text(encoding="utf-8")
-
-
-def digest(name: str) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(text(name).encode()).hexdigest()
-
-
 def mode(name: str) -> int:
     """The permissions of a file or a folder, with the special bits."""
     return stat.S_IMODE(os.lstat(name).st_mode)
@@ -72,7 +61,7 @@ def published() -> None:
     found = {path.as_posix() for path in Path("site").rglob("*") if not path.is_dir()}
     assert found == set(SITE), f"found {sorted(found)[:9]}"
     for name, wanted in SITE.items():
-        assert digest(name) == wanted, f"{name} is not what the program writes"
+        assert digest_of(name) == wanted, f"{name} is not what the program writes"
         assert mode(name) == 0o640, f"{name} has the mode {mode(name):o}"
     for name, wanted in FOLDERS.items():
         assert mode(name) == wanted, f"{name} has the mode {mode(name):o}"
@@ -89,14 +78,14 @@ def contents() -> None:
     found = {path.relative_to("archive").as_posix() for path in Path("archive").rglob("*")} | {"."}
     assert found == set(ARCHIVE), f"differ: {sorted(found ^ set(ARCHIVE))[:5]}"
     files = sorted(name for name in ARCHIVE if Path("archive", name).is_file())
-    whole = "".join(f"{name}\n{digest(f'archive/{name}')}\n" for name in files)
+    whole = "".join(f"{name}\n{digest_of(f'archive/{name}')}\n" for name in files)
     assert hashlib.sha256(whole.encode()).hexdigest() == CONTENTS, "contents changed"
 
 
 def untouched() -> None:
     """The files that were given, by digest; no new ones."""
     for name, wanted in GIVEN.items():
-        assert digest(name) == wanted, name
+        assert digest_of(name) == wanted, name
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}
     new = {name for name in found if not name.startswith(("archive/", "site/"))} - set(GIVEN)
     assert not new, f"new: {sorted(new)[:5]}"

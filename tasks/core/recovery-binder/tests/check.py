@@ -1,9 +1,10 @@
 """Judges recovered.ini by the share of its sections that are wholly right; unknown ones give nothing."""
 
 import configparser
-import hashlib
 import os
 from pathlib import Path
+
+from workspace import content, digest_of
 
 GIVEN = {
     "binder.py": "f103a2d9a654258621d0c03940739867262ae0d0461bcd2ffad22d2b607bb53c",
@@ -22,16 +23,6 @@ EXPECTED = {
     "lights": {"dusk": "7", "dawn": "4"},
     "seal": {"word": "lbtokylelm"},
 }
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def sections() -> dict[str, dict[str, str]]:
@@ -47,7 +38,7 @@ def sections() -> dict[str, dict[str, str]]:
 
 def score() -> float:
     """The reward in 0..1."""
-    if any(hashlib.sha256(content(name)).hexdigest() != wanted for name, wanted in GIVEN.items()):
+    if any(digest_of(name) != wanted for name, wanted in GIVEN.items()):
         print("the binder was changed")
         return 0.0
     found = sections()

@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+from workspace import content, digest_of
+
 GIVEN = {
     "commissioning.csv": "c2d61b5d17d04d9b189e3ebb21d5be5568318704b0acddb32bd3f70301c7db94",
     "compare_panel.py": "489621c17d43b2b2f1d6233536bb8cbf84d4a5a5ab79048f2a614e510f404338",
@@ -15,12 +17,6 @@ CHANGED, LINE = "plant/registers.py", 802
 OTHER_LINES = "0018568998992ac0a81b0d65e32dc919ad0673c32905715c5bd9a616c339d025"
 
 
-def content(path: Path) -> bytes:
-    """The bytes of a plain file of at most a megabyte; none for anything else."""
-    plain = path.is_file() and not path.is_symlink() and path.stat().st_size <= 1_000_000
-    return path.read_bytes() if plain else b""
-
-
 def others() -> list[str]:
     """What was changed, removed or added beside the one file."""
     found = {}
@@ -28,7 +24,7 @@ def others() -> list[str]:
         names[:] = [name for name in names if name != "__pycache__"]
         for path in (Path(folder, name) for name in names + files):
             plain_folder = path.is_dir() and not path.is_symlink()
-            found[path.as_posix()] = "" if plain_folder else hashlib.sha256(content(path)).hexdigest()
+            found[path.as_posix()] = "" if plain_folder else digest_of(path)
     found.pop(CHANGED, None)
     return sorted(name for name in {*found, *GIVEN} if found.get(name) != GIVEN.get(name))
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import os
-import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+
+from workspace import digest_of, text
 
 GIVEN = {
     "ROLLBACK.md": "796381c5addbc1ede41c6fca39cb52d653bb4f89c7990ed2fc4bf04739ce3dfc",
@@ -26,19 +27,6 @@ STAYING = {
 HISTORY = "68e8d3efbeef353ff79e799f5936800ec662c164d3541e804f5ebda7b1475b61"  # without the new line
 LINE = "2031-03-18 rolled-back r117 to r112"
 RELEASES = "a2f7285c38c7c961611dea5a16721e86edaddb1d65cdb9eec78e4934aa121188"
-
-
-def text(name: str) -> str:
-    """The text of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_text(encoding="utf-8")
-
-
-def digest(name: str) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(text(name).encode()).hexdigest()
 
 
 def leads(links: dict[str, str]) -> None:
@@ -70,11 +58,11 @@ def staying() -> None:
 def untouched() -> None:
     """All other files, by digest; no new ones."""
     for name, wanted in GIVEN.items():
-        assert digest(name) == wanted, name
+        assert digest_of(name) == wanted, name
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() or path.is_symlink()}
     found = {name for name in found if "__pycache__" not in name}
     releases = sorted(name for name in found if name.startswith("srv/releases/"))
-    whole = "".join(f"{name} {digest(name)}\n" for name in releases)
+    whole = "".join(f"{name} {digest_of(name)}\n" for name in releases)
     assert hashlib.sha256(whole.encode()).hexdigest() == RELEASES, "the releases changed"
     new = found - set(releases) - set(GIVEN) - set(MOVED) - set(STAYING) - {"srv/history.log"}
     assert not new, f"new: {sorted(new)[:5]}"

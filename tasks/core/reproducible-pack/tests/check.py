@@ -5,13 +5,14 @@ import hashlib
 import io
 import os
 import shlex
-import stat
 import subprocess
 import tarfile
 import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+
+from workspace import content, digest_of
 
 SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
 GIVEN = {
@@ -56,19 +57,6 @@ PLAIN = {"one": (b"1\n", 0o755), "# two": (b"2\n", 0o644)}
 EPOCH = 1711111111
 
 
-def content(name: str) -> bytes:
-    """The bytes of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_bytes()
-
-
-def digest(name: str) -> str:
-    """SHA-256 of such a file."""
-    return hashlib.sha256(content(name)).hexdigest()
-
-
 def write_tree(folder: Path, *, backwards: bool) -> None:
     """The tree, its files written in one order or the other, with other times and needless permissions."""
     files = [*((name, data, mode) for name, (data, mode) in TREE.items())]
@@ -98,13 +86,13 @@ def pack(place: Path, folder: str, out: str, at: int) -> bytes:
     options = {"cwd": place, "env": surroundings(at), "umask": (0o022, 0o002)[at % 2]}
     with tempfile.TemporaryFile() as said:
         subprocess.run(command, **options, stdout=said, stderr=said, timeout=15, check=True)
-    return content(str(target))
+    return content(target)
 
 
 @functools.cache
 def packed() -> list[bytes]:
     """The same tree packed again and again; then one without .packignore, once."""
-    top = Path(tempfile.mkdtemp())
+    top = Path(tempfile.mkdtemp()).resolve()
     top.chmod(0o777)
     results = []
     for at, name in enumerate(("one", "another/place")):
@@ -150,8 +138,8 @@ def holds_files(data: bytes, name: str, files: dict[str, tuple[bytes, int]]) -> 
     entries = unpacked(data)
     found = [entry.name for entry, _ in entries]
     assert found == [f"{name}/MANIFEST", *(f"{name}/{path}" for path in in_order(files))], f"entries are {found}"
-    for path, (_, content) in zip(in_order(files), entries[1:], strict=True):
-        assert content == files[path][0], f"{path} has another content"
+    for path, (_, held) in zip(in_order(files), entries[1:], strict=True):
+        assert held == files[path][0], f"{path} has another content"
 
 
 def holds_attributes(data: bytes, files: dict[str, tuple[bytes, int]], epoch: int) -> None:
@@ -198,7 +186,7 @@ def demo() -> None:
 def untouched() -> None:
     """The files that were given, by digest; no new ones."""
     for name, wanted in GIVEN.items():
-        assert digest(name) == wanted, name
+        assert digest_of(name) == wanted, name
         executable = bool(os.lstat(name).st_mode & 0o100)
         assert executable == name.endswith(".sh"), f"{name} has another mode"
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}

@@ -1,15 +1,17 @@
 """Plays hidden sessions with the service, started apart from here, and compares every reply."""
 
-import hashlib
+import functools
 import json
 import os
 import shlex
-import stat
 import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from solver import copied
+from workspace import digest_of
 
 SOLVER = shlex.split(os.environ.get("AS_SOLVER", ""))
 GIVEN = {
@@ -19,14 +21,6 @@ GIVEN = {
 CHANGEABLE = {"shelf/__init__.py", "shelf/__main__.py", "shelf/books.py", "shelf/frames.py", "shelf/server.py"}
 ABSENT = object()
 NAME = "\u00c5str\u00f6m \u2600"  # longer in bytes than in characters
-
-
-def content(path: Path) -> bytes:
-    """The bytes of a regular file of moderate size."""
-    state = path.lstat()
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{path} is no file of moderate size"
-    return path.read_bytes()
 
 
 def ask(method: str, identity: Any = ABSENT, **params: Any) -> dict[str, Any]:
@@ -78,21 +72,21 @@ def same(found: Any, wanted: Any) -> bool:
     return json.dumps(found, sort_keys=True) == json.dumps(wanted, sort_keys=True)
 
 
+@functools.cache
+def modules() -> list[str]:
+    """The modules of the service, before any of its code ran here."""
+    return sorted(path.as_posix() for path in Path("shelf").rglob("*.py") if not path.is_dir())
+
+
 def play(*messages: bytes) -> list[Any]:
     """What a fresh service answers to these bytes; it has to end by itself with 0."""
-    os.umask(0o022)
-    top = Path(tempfile.mkdtemp())
-    top.chmod(0o755)
-    for path in sorted(Path("shelf").rglob("*.py")):
-        (top / path).parent.mkdir(parents=True, exist_ok=True)
-        (top / path).write_bytes(content(path))
     limited = ["bash", "-c", 'ulimit -f 2048; exec "$@"', "-", *SOLVER, "python3", "-B", "-m", "shelf"]
-    with (top / "out").open("wb") as out:
-        done = subprocess.run(
-            limited, cwd=top, input=b"".join(messages), stdout=out, stderr=subprocess.DEVNULL, timeout=10, check=False
-        )
-    assert done.returncode == 0, f"the service ended with {done.returncode}"
-    return replies((top / "out").read_bytes())
+    options = {"cwd": copied(modules()), "input": b"".join(messages), "stderr": subprocess.DEVNULL, "timeout": 10}
+    with tempfile.TemporaryFile() as out:
+        done = subprocess.run(limited, stdout=out, check=False, **options)
+        assert done.returncode == 0, f"the service ended with {done.returncode}"
+        out.seek(0)
+        return replies(out.read())
 
 
 def expect(dialogue: list[tuple[Any, Any]]) -> None:
@@ -213,7 +207,7 @@ def transactions() -> None:
 def untouched() -> None:
     """The files that were given, by digest; no new ones outside of the package."""
     for name, wanted in GIVEN.items():
-        assert hashlib.sha256(content(Path(name))).hexdigest() == wanted, name
+        assert digest_of(name) == wanted, name
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}
     new = {name for name in found - set(GIVEN) - CHANGEABLE if not (name.startswith("shelf/") and name.endswith(".py"))}
     assert not new, f"new: {sorted(new)[:5]}"

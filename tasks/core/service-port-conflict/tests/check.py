@@ -4,6 +4,8 @@ import hashlib
 import os
 from pathlib import Path
 
+from workspace import content, digest_of
+
 FILE = Path("services/tapir.conf")
 BEFORE = {
     "name": "tapir",
@@ -20,16 +22,6 @@ UNTOUCHED = {
     "blocks.json": "76308425353fabdb6f913c2d54f341c83762abc5efdb301cc9224b2c82d4bd96",
     "check_ports.py": "d3c84fee7cdf53c626dc59c735319d8d34ac77ac66fb1f9b9929dec2e43a2328",
 }
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def settings() -> list[tuple[str, str]]:
@@ -70,7 +62,7 @@ def other_files() -> None:
             total.update(os.fsencode(path.name) + b"\0" + content(str(path)))
     assert total.hexdigest() == OTHER_SERVICES, "another service was changed, added or removed"
     for name, digest in UNTOUCHED.items():
-        assert hashlib.sha256(content(name)).hexdigest() == digest, name
+        assert digest_of(name) == digest, name
 
 
 GOALS = (found, moved, noted)

@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from workspace import content, digest_of
+
 GIVEN = {
     "HOUSE.md": "fdcb36d441b0719ec9b36ae51a502d1e9cc973277055f85e9de8763845e638f2",
     "stocktake.csv": "e5b006282dcfa4f25828638f893cc3113b964cce065e24e01a1bc0a733b834ba",
@@ -36,7 +38,6 @@ LOW = [
     ["woad", "2281", "2354"],
 ]
 REPORT = {"changed": 25, "net_grams": -95, "largest": "BU03-635"}
-LIMIT = 1_000_000  # bytes that are read of any file
 QUERIES = (
     "select type, name, tbl_name, sql from sqlite_master order by type, name",
     "select * from species order by name",
@@ -49,15 +50,6 @@ import json, sqlite3, sys
 base = sqlite3.connect("seedbank.db")
 print(json.dumps([base.execute(query).fetchmany(5000) for query in json.loads(sys.argv[1])]))
 """
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def parsed(data: bytes | str) -> Any:
@@ -108,7 +100,7 @@ def score() -> float:
     """The reward in 0..1."""
     found = tables()
     schema_kept = digest(found[:2]) == SCHEMA
-    files_kept = all(hashlib.sha256(content(name)).hexdigest() == wanted for name, wanted in GIVEN.items())
+    files_kept = all(digest_of(name) == wanted for name, wanted in GIVEN.items())
     if not (schema_kept and files_kept):
         print(f"schema and species as they were: {schema_kept}; given files as they were: {files_kept}")
         return 0.0

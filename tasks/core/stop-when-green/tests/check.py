@@ -1,9 +1,10 @@
 """All or nothing: one constant put right, in one line, and not a byte of anything else changed."""
 
-import hashlib
 import os
 import re
 from pathlib import Path
+
+from workspace import content, digest_of
 
 GIVEN = {
     "run_checks.py": "58a84f4323f6c59031d566ce6edef22ed2d51562007e9a9fadeb0ce12e2c4b15",
@@ -31,22 +32,12 @@ IN_LITRES = {
 }
 '''.splitlines()
 WRONG = LINES.index('    "firkin": 40.91418,')
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def others() -> list[str]:
     """Files that were changed, removed or added, other than the one that has to change."""
     found = {
-        path.as_posix(): "" if path.is_dir() else hashlib.sha256(content(str(path))).hexdigest()
+        path.as_posix(): "" if path.is_dir() else digest_of(path)
         for path in Path().rglob("*")
         if "__pycache__" not in path.parts
     }

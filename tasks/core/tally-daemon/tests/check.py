@@ -5,11 +5,12 @@ import hashlib
 import json
 import os
 import re
-import stat
 import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+
+from workspace import digest_of, text
 
 GIVEN = {
     "README.md": "f49d6fbf62fb0ca43b80958a2b12874763f6aa71abaa3b5e10bf5115e1b1aa2d",
@@ -19,14 +20,6 @@ GIVEN = {
 SHIFTS = "3e649b466eaabf1f76c44d349957f0f5b0fded3bb2f88e6fd74559631290a55a"
 LOG = "17aedb27df0e87a53e26030b31dce4b4a5ad1924da11de5c77a25ff554a728e2"  # its first lines, as they were
 LINES = 21
-
-
-def text(name: str) -> str:
-    """The text of a regular file of moderate size."""
-    state = os.lstat(name)
-    regular = stat.S_ISREG(state.st_mode) and state.st_size < 1 << 20
-    assert regular, f"{name} is no file of moderate size"
-    return Path(name).read_text(encoding="utf-8")
 
 
 def all_shifts() -> str:
@@ -75,7 +68,7 @@ def stopped() -> None:
 def untouched() -> None:
     """The files that were given, by digest; no new ones."""
     for name, digest in GIVEN.items():
-        assert hashlib.sha256(text(name).encode()).hexdigest() == digest, name
+        assert digest_of(name) == digest, name
     all_shifts()
     found = {path.as_posix() for path in Path().rglob("*") if not path.is_dir() and "__pycache__" not in path.parts}
     known = {*GIVEN, *(f"shifts/{number:02}.csv" for number in range(1, 10)), "total.txt"}

@@ -3,9 +3,10 @@
 Trailing blanks and the newline at the very end are free. A changed check_release.py halves the reward.
 """
 
-import hashlib
 import os
 from pathlib import Path
+
+from workspace import content, digest_of
 
 CHECKER = "bc5a7b900a144b9452fd2bb6f8fa1aafb5d203ef215c7b2d2bc622b1b9ac243b"
 EXPECTED = {
@@ -80,16 +81,6 @@ Checklist of this release; put an `x` between the brackets of each line when it 
 Last release: 4.8.0
 """,
 }
-LIMIT = 1_000_000  # bytes that are read of any file
-
-
-def content(name: str) -> bytes:
-    """A regular file, at most so many bytes of it; empty if it cannot be read."""
-    try:
-        with Path(name if Path(name).is_file() else os.devnull).open("rb") as file:
-            return file.read(LIMIT)
-    except OSError:
-        return b""
 
 
 def lines(text: str) -> list[str]:
@@ -108,7 +99,7 @@ def right(name: str) -> bool:
 
 def unchanged() -> bool:
     """Whether the checker is the one that was given."""
-    return hashlib.sha256(content("check_release.py")).hexdigest() == CHECKER
+    return digest_of("check_release.py") == CHECKER
 
 
 done = [name for name in EXPECTED if right(name)]
