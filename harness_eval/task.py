@@ -8,6 +8,7 @@ well formed is refused, but by `load_even_broken`, which keeps it among the othe
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -193,19 +194,25 @@ def _suite_folder(name_or_path: str | Path) -> Path:
     path = _expanded(Path(name_or_path))
     if path.is_dir():
         return path
-    raise ConfigError(f"{name_or_path}: no such suite, task or folder; {nearest(str(name_or_path), _known(path))}")
+    if beside := _tasks_beside(path):
+        raise ConfigError(f"{path.parent}: holds no task {path.name!r}; {nearest(path.name, beside)}")
+    given = str(name_or_path)
+    raise ConfigError(f"{given}: no such suite, task or folder; {nearest(given, _bundled_like(given))}")
 
 
-def _known(path: Path) -> list[str]:
-    """What may have been meant by a path that is no folder: the user's tasks beside it, or what is bundled."""
-    if path.parent != Path() and path.parent.is_dir():
-        with reading(path.parent):
-            beside = [str(each) for each in path.parent.iterdir() if each.is_dir() and is_task(each)]
-        if beside:
-            return beside
+def _tasks_beside(path: Path) -> list[str]:
+    """The tasks in the folder of the user's in which this path would be, if there is one."""
+    if path.parent == Path() or not path.parent.is_dir():
+        return []
+    with reading(path.parent):
+        return [each.name for each in path.parent.iterdir() if each.is_dir() and is_task(each)]
+
+
+def _bundled_like(name: str) -> list[str]:
+    """The bundled suites and the tasks whose names are like this one, or those of all suites for `suite/task`."""
     bundled = bundled_folder("tasks")
     suites = [suite.name for suite in bundled.iterdir() if suite.is_dir()]
     tasks = [task.parent for task in bundled.glob("*/*/task.toml")]
-    if len(path.parts) > 1:
+    if "/" in name:
         return [f"{task.parent.name}/{task.name}" for task in tasks]
-    return [*suites, *(task.name for task in tasks)]
+    return [*suites, *difflib.get_close_matches(name, [task.name for task in tasks], n=5)]
