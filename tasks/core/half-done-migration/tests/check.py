@@ -4,12 +4,12 @@ import contextlib
 import os
 import re
 import sqlite3
-import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from solver import answers, copied
-from workspace import content, digest_of
+from workspace import LARGEST, content, digest_of
 
 GIVEN = {
     "MIGRATION_3.md": "2532f5f33473cef32dcf83be13ea5b6fbcb4e4a70158f85287aeea4c8c6f9c62",
@@ -136,24 +136,23 @@ def half_done(path: Path, members: list[Member], statements: int) -> None:
     path.chmod(0o666)
 
 
-def finished(path: Path, members: list[Member], payments: list[Payment]) -> None:
-    """The database of version 3 that has to come out."""
+def fill(database: sqlite3.Connection, members: list[Member], payments: list[Payment]) -> None:
+    """Make an empty database one of version 3, as it has to come out."""
     towns: dict[str, tuple[int, str]] = {}
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("PRAGMA synchronous = OFF")
-        database.executescript(script("schema_v3.sql", without_trigger=True))
-        for number, name, email, joined, town in members:
-            *given, family = name.split()
-            place = (town or "").strip()
-            if place and place.casefold() not in towns:
-                towns[place.casefold()] = (len(towns) + 1, place)
-                database.execute("INSERT INTO town VALUES (?, ?)", towns[place.casefold()])
-            town_id = towns[place.casefold()][0] if place else None
-            row = (number, " ".join(given), family, (email or "").strip().lower() or None, joined, town_id)
-            database.execute("INSERT INTO member VALUES (?, ?, ?, ?, ?, ?)", row)
-        database.executemany("INSERT INTO payment VALUES (?, ?, ?, ?, ?)", payments)
-        database.executescript(re.findall(r"(?s)CREATE TRIGGER.*?END;\n", script("schema_v3.sql"))[0])
-        database.execute("PRAGMA user_version = 3")
+    database.execute("PRAGMA synchronous = OFF")
+    database.executescript(script("schema_v3.sql", without_trigger=True))
+    for number, name, email, joined, town in members:
+        *given, family = name.split()
+        place = (town or "").strip()
+        if place and place.casefold() not in towns:
+            towns[place.casefold()] = (len(towns) + 1, place)
+            database.execute("INSERT INTO town VALUES (?, ?)", towns[place.casefold()])
+        town_id = towns[place.casefold()][0] if place else None
+        row = (number, " ".join(given), family, (email or "").strip().lower() or None, joined, town_id)
+        database.execute("INSERT INTO member VALUES (?, ?, ?, ?, ?, ?)", row)
+    database.executemany("INSERT INTO payment VALUES (?, ?, ?, ?, ?)", payments)
+    database.executescript(re.findall(r"(?s)CREATE TRIGGER.*?END;\n", script("schema_v3.sql"))[0])
+    database.execute("PRAGMA user_version = 3")
 
 
 QUERIES = {
@@ -176,31 +175,40 @@ def indexes(database: sqlite3.Connection, table: str) -> list[tuple[int, list[st
     return sorted((row[2], [name for (name,) in names]) for row, names in zip(rows, columns, strict=True))
 
 
-def state(path: Path) -> Any:
-    """All that counts of a database of version 3, or what is wrong with it."""
-    found: dict[str, Any] = {}
+def state(database: sqlite3.Connection) -> Any:
+    """All that counts of a database of version 3."""
+    found: dict[str, Any] = {name: database.execute(query).fetchall() for name, query in QUERIES.items()}
+    for table in ("town", "member", "payment"):
+        found[table] = [row[1:6] for row in database.execute(f"PRAGMA table_info({table})")]
+        found[f"{table} refers"] = [row[2:8] for row in database.execute(f"PRAGMA foreign_key_list({table})")]
+        found[f"{table} indexes"] = indexes(database, table)
+    code = database.execute("SELECT sql FROM sqlite_master WHERE type IN ('view', 'trigger') ORDER BY name")
+    found["code"] = [" ".join(row[0].split()) for row in code]
+    return found
+
+
+def dump(database: sqlite3.Connection) -> Any:
+    """A whole database as text."""
+    return [*database.iterdump(), database.execute("PRAGMA user_version").fetchone()]
+
+
+def wanted(members: list[Member], payments: list[Payment]) -> Any:
+    """The state that has to come out; no file holds it, which the solver's code could find."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        fill(database, members, payments)
+        return state(database)
+
+
+def looked_at(path: Path, look: Callable[[sqlite3.Connection], Any]) -> Any:
+    """What a look at a database gives that the solver's code has written, or what is wrong with it."""
+    if not path.is_file() or path.is_symlink() or path.stat().st_size > LARGEST:
+        return "no file of moderate size"
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
             budget = iter(range(2000))
             database.set_progress_handler(lambda: next(budget, None) is None, 1000)
-            found = {name: database.execute(query).fetchall() for name, query in QUERIES.items()}
-            for table in ("town", "member", "payment"):
-                found[table] = [row[1:6] for row in database.execute(f"PRAGMA table_info({table})")]
-                found[f"{table} refers"] = [row[2:8] for row in database.execute(f"PRAGMA foreign_key_list({table})")]
-                found[f"{table} indexes"] = indexes(database, table)
-            code = database.execute("SELECT sql FROM sqlite_master WHERE type IN ('view', 'trigger') ORDER BY name")
-            found["code"] = [" ".join(row[0].split()) for row in code]
+            return look(database)
     except (sqlite3.Error, ValueError, OverflowError) as error:
-        return f"cannot be read: {error}"
-    return found
-
-
-def dump(path: Path) -> Any:
-    """A whole database as text."""
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
-            return [*database.iterdump(), database.execute("PRAGMA user_version").fetchone()]
-    except (sqlite3.Error, ValueError) as error:
         return f"cannot be read: {error}"
 
 
@@ -218,11 +226,9 @@ def broken() -> list[str]:
     return sorted(wrong)
 
 
-def club(folder: Path) -> bool:
+def club() -> bool:
     """Whether the database of the home branch is what it has to be."""
-    (folder / "club-found.db").write_bytes(content("club.db"))
-    finished(folder / "club-wanted.db", CLUB, CLUB_PAYMENTS)
-    return bool(state(folder / "club-found.db") == state(folder / "club-wanted.db"))
+    return bool(looked_at(Path(copied(["club.db"]), "club.db"), state) == wanted(CLUB, CLUB_PAYMENTS))
 
 
 def refusals() -> dict[str, tuple[list[Member], str]]:
@@ -235,11 +241,11 @@ def refusals() -> dict[str, tuple[list[Member], str]]:
 
 
 class Trial:
-    """All hidden databases in one folder, beside those that have to come out of them in another."""
+    """All hidden databases in one folder, and what has to come out of them."""
 
     def __init__(self) -> None:
         self.folder = Path(copied([*GIVEN, "migrations/m003.py"]))
-        self.wanted = Path(tempfile.mkdtemp())
+        self.wanted: dict[str, Any] = {}
         self.asked: list[tuple[str, int]] = []  # name of a database, and how often it is migrated (0: it is done)
         self.before: dict[str, Any] = {}
         self.reasons: dict[str, str] = {}
@@ -251,16 +257,16 @@ class Trial:
         for statements in range(len(ATTEMPT) + 1):
             name, members = f"half-{statements}.db", moved(MEMBERS) if statements else MEMBERS
             half_done(self.folder / name, MEMBERS, statements)
-            finished(self.wanted / name, members, PAYMENTS + FOREIGN * (statements > 4))
+            self.wanted[name] = wanted(members, PAYMENTS + FOREIGN * (statements > 4))
             self.asked.append((name, 2))
         half_done(self.folder / "empty.db", [], 0)
         with contextlib.closing(sqlite3.connect(self.folder / "empty.db", isolation_level=None)) as database:
             database.execute("PRAGMA synchronous = OFF")
             database.execute("DELETE FROM payment")
-        finished(self.wanted / "empty.db", [], [])
-        finished(self.folder / "done.db", MEMBERS, PAYMENTS)
-        finished(self.wanted / "done.db", MEMBERS, PAYMENTS)
+        with contextlib.closing(sqlite3.connect(self.folder / "done.db", isolation_level=None)) as database:
+            fill(database, MEMBERS[1:], FOREIGN)  # what none of the others has to become
         (self.folder / "done.db").chmod(0o666)
+        self.wanted |= {"empty.db": wanted([], []), "done.db": wanted(MEMBERS[1:], FOREIGN)}
         self.asked += [("empty.db", 1), ("done.db", 0)]
 
     def _refused(self) -> None:
@@ -268,7 +274,7 @@ class Trial:
             for statements in (0, 6):
                 name = f"{case}-{statements}.db"
                 half_done(self.folder / name, members, statements)
-                self.before[name], self.reasons[name] = dump(self.folder / name), reason
+                self.before[name], self.reasons[name] = looked_at(self.folder / name, dump), reason
                 self.asked.append((name, 1))
 
     def _right(self, name: str, times: int, found: Any) -> bool:
@@ -276,9 +282,9 @@ class Trial:
         if name in self.reasons:
             reason = self.reasons[name]
             said = [[reason, False, 1], [[1, "", f"cannot migrate to 3: {reason}\n"]]]
-            return bool(found == said and dump(self.folder / name) == self.before[name])
+            return bool(found == said and looked_at(self.folder / name, dump) == self.before[name])
         said = [["", False, 1] if times else None, [[0, "version 3\n", ""]] * (times or 1)]
-        return bool(found == said and state(self.folder / name) == state(self.wanted / name))
+        return bool(found == said and looked_at(self.folder / name, state) == self.wanted[name])
 
     def wrong(self) -> list[str]:
         """The databases that went wrong, and what was left beside them."""
@@ -295,7 +301,7 @@ def score() -> float:
     if any(name.startswith("schema") for name in told):
         print("the schemas have changed")
         return 0.0
-    home, trial = club(Path(tempfile.mkdtemp())), Trial()
+    home, trial = club(), Trial()
     wrong = trial.wrong()
     print(f"club.db right: {home}; wrong: {wrong!a}; broken: {told[:20]!a}")
     migrated = set(wrong) <= set(trial.reasons)
