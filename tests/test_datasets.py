@@ -568,6 +568,12 @@ def test_a_row_without_a_patch_has_no_solution(repaired: Repaired) -> None:
     assert not (task.folder / "solution").exists()
 
 
+def test_repositories_that_stand_in_a_folder_are_kept(repaired: Repaired, tmp_path: Path) -> None:
+    repaired()
+    made = materialise(tmp_path / "asked.yaml", tmp_path / "out")
+    assert materialise(tmp_path / "asked.yaml", tmp_path / "out").kept == frozenset(made.tasks)
+
+
 def test_an_image_is_named_by_a_template(repaired: Repaired) -> None:
     task = repaired(
         repository=None, image="registry.example/x86_64.{instance_id_1776}:v1", environment={"workdir": "/testbed"}

@@ -120,8 +120,9 @@ def check(
 ) -> None:
     """Prove each task: untouched it is not solved, after its own solution it is. Without a suite, the suite core.
 
-    `ok`; `broken`: the task's own fault; `cannot run here`, with the reason; `unproven`: it has no solution. Exit code
-    1 if a task is broken, 3 if none of them could be proven.
+    `ok`; `broken`: the task's own fault; `cannot run here`, with the reason; `unproven`: it has no solution.
+
+    Exit code 1 if a task is broken, 3 if none of them could be proven.
     """
     tasks = _tasks(suites or ["core"])
     chosen = provider(sandbox, **({"base_image": base_image} if base_image else {}))

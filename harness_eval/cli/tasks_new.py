@@ -23,14 +23,16 @@ _Templates = Annotated[
 ]
 _Seed = Annotated[
     int | None,
-    typer.Option(min=0, help="For templates: the same seed gives the same instances. [default: 1]", show_default=False),
+    typer.Option(
+        min=0, help="For templates: the same seed gives the same instances. Without it: 1.", show_default=False
+    ),
 ]
 _Count = Annotated[
     int | None,
     typer.Option(
         min=1,
         max=1000,
-        help="For templates: how many of each; a larger number later adds more. [default: 1]",
+        help="For templates: how many of each; a larger number later adds more. Without it: 1.",
         show_default=False,
     ),
 ]
@@ -45,9 +47,9 @@ def new(
 ) -> None:
     """Make new tasks from templates by a seed. What stands in the folder is kept; nothing is overwritten.
 
-    A template is a Python file, and it runs on this machine without a sandbox: name only those that you trust. A
-    mapping file makes a task of each row of a data set, of as many as its key `limit` says; exit code 1 if a row cannot
-    become one.
+    A template is a Python file, and it runs on this machine without a sandbox: name only those that you trust.
+
+    A mapping file makes a task of each row, of as many as its key `limit` says; exit code 1 if a row becomes none.
     """
     names = templates or template_names()
     _refuse_draws_of_rows(names, {"--seed": seed, "--instances": instances})
