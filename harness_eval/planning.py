@@ -130,7 +130,7 @@ def _runnable(chosen: Sequence[Task], boxes: SandboxProvider, played: bool) -> t
             task.name for task in tasks if not (task.folder / "solution" / "solve.sh").is_file()
         ],
     }
-    told = [f"of {len(tasks)} tasks {len(names)} {what}: {_listed(names)}" for what, names in kinds.items() if names]
+    told = [f"{len(names)} of {len(tasks)} tasks {what}: {_listed(names)}" for what, names in kinds.items() if names]
     return tasks, [*left, *told]
 
 

@@ -40,7 +40,7 @@ async def require_proven(
             _remember(_marker(each.task, provider), _proof(each).live)
     if unfit := [each for each in found if each.state in ("broken", "cannot-run")]:
         states = " and ".join(words for state, words in _WORDS.items() if any(each.state == state for each in unfit))
-        told = "; ".join(f"{each.task.name}: {' '.join(each.reason.split())[:300]}" for each in unfit[:_SHOWN])
+        told = "; ".join(f"{each.task.name}: {each.told}" for each in unfit[:_SHOWN])
         more = f"; and {len(unfit) - _SHOWN} more" if len(unfit) > _SHOWN else ""
         raise ConfigError(
             f"{states} in the {provider.name} sandbox, so nothing was run: {told}{more}; "

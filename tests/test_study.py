@@ -370,6 +370,6 @@ def test_what_is_to_be_known_of_the_tasks_is_noted(write: object, tmp_path: Path
     assert [task.name for task in resolved.tasks] == ["open", "unsolved"]
     assert resolved.notes[:3] == (
         "task boxed is left out: it needs the image some/image: use the docker sandbox",
-        "of 2 tasks 1 reach the network: open",
-        "of 2 tasks 1 have no solution, so nobody has shown that they can be solved: unsolved",
+        "1 of 2 tasks reach the network: open",
+        "1 of 2 tasks have no solution, so nobody has shown that they can be solved: unsolved",
     )

@@ -15,6 +15,7 @@ from harness_eval.reference.coupling import COUPLINGS
 from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.process import foreground, parse_couplings, parse_faults
 from harness_eval.reference.server import ReferenceConfig
+from harness_eval.report.wording import count
 from harness_eval.task import load_suite
 from harness_eval.types import Json
 
@@ -48,7 +49,7 @@ def serve(
             print_json({**served, "couplings": dict(config.couplings), "faults": dict(config.faults)})
         else:
             print(base_url, flush=True)
-        say(f"a scripted agent and no language model serves {len(folders)} tasks; Ctrl-C ends it")
+        say(f"a scripted agent and no language model serves {count(len(folders), 'task')}; Ctrl-C ends it")
 
     try:
         anyio.run(foreground, config, announce)
