@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness_eval.errors import ConfigError
+from harness_eval.rows import cached, load_mapping, materialise
+from harness_eval.shapes import UnusableRow
+from harness_eval.shapes.patterns import search
+from harness_eval.shapes.repository import _files_of, mirrored
 from harness_eval.task import load_task
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -56,3 +67,174 @@ def test_a_part_that_is_a_pipe_is_named_and_not_waited_for(task: Path, part: str
     (task / part).unlink()
     os.mkfifo(task / part)
     assert str(task / part) in refusal(task)
+
+
+# Mapping files
+
+
+def mapping(folder: Path, rows: list[dict[str, Any]], text: str = "shape: question") -> Path:
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "asked.yaml").write_text(f"path: rows.jsonl\n{text}\n")
+    return folder / "asked.yaml"
+
+
+ASKED = {"question": "What is the capital of France?", "answer": "Paris"}
+DEEP_PATTERN = "(" * 5000 + ")" * 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("shape: question\nanswer_pattern: '('", "answer_pattern: '(' is no regular expression"),
+        (f"shape: question\nanswer_pattern: '{DEEP_PATTERN}'", "answer_pattern: "),
+        ("shape: question\nanswer_pattern: '(a{99999999999999})'", "answer_pattern: "),
+        ("shape: repair\nimage: x\nrunner: each\ntest_command: 'run {test}'\npassed: '['", "passed: '[' is no regular"),
+        ("shape: question\nenvironment: {when: 2020-01-01}", "environment.when: must be a text"),
+        ("shape: question\nenvironment: {env: {A: null}}", "environment.env.A: must be a text"),
+        ("shape: question\nenvironment: {cpus: .inf}", "environment.cpus: must be a number"),
+        ("shape: question\nenvironment: {cpus: .nan}", "environment.cpus: must be a number"),
+        ("shape: question\nwhere: {question: !!binary aGk=}", "where.question: must be a text"),
+        ("shape: question\n? [a]\n: b", "a key must be a single value"),
+    ],
+)
+def test_a_mapping_file_that_is_wrong_is_one_line_that_names_the_key(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_mapping(mapping(tmp_path, [ASKED], text))
+    assert said in str(refused.value)
+    assert str(refused.value).startswith(str(tmp_path / "asked.yaml"))
+    assert "\n" not in str(refused.value)
+
+
+def test_rows_may_be_chosen_by_a_date_and_by_nothing(tmp_path: Path) -> None:
+    rows = [{**ASKED, "day": "2020-01-01", "by": None}, {**ASKED, "day": "2020-01-02", "by": None}]
+    made = cached(mapping(tmp_path, rows, "shape: question\nwhere: {day: 2020-01-01 00:00:00, by: null}"))
+    assert [task.name for task in made.tasks] == ["row-1"]
+
+
+# Rows
+
+
+def unusable(folder: Path, rows: list[dict[str, Any]], text: str) -> dict[int, str]:
+    """The reasons by number; the first row is always right, and becomes a task."""
+    made = materialise(mapping(folder, rows, text), folder / "out")
+    assert [task.name for task in made.tasks] == ["row-1"]
+    return {row.number: row.reason for row in made.unusable}
+
+
+def test_answers_of_thousands_of_digits_are_no_choice(tmp_path: Path) -> None:
+    rows = [{"question": "?", "answer": answer, "choices": ["x", "y"]} for answer in ("1", "9" * 5000, "²")]
+    found = unusable(tmp_path, rows, "shape: question\nchecker: choice\ncolumns: {choices: choices}")
+    assert {number: reason[-24:] for number, reason in found.items()} == dict.fromkeys(
+        (2, 3), "is none of its 2 choices"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a\0b"], "is no path of a file"),
+        (["a/" * 2000 + "b"], "more than 50 folders deep"),
+        (["a", "a/b"], "'a' is a folder too, by 'a/b'"),
+        (["a/b", "a"], "'a' is a folder too, by 'a/b'"),
+        (["answer.txt/b"], "'answer.txt' is a folder too"),
+        (["./answer.txt"], "is the same file as 'answer.txt'"),
+        (["x" * 256], "is too long"),
+        (["é" * 128], "is too long"),
+        ([f"{'x' * 250}/{'y' * 250}/{'z' * 250}/{'u' * 250}"], "is too long"),
+        (["."], "is no path of a file"),
+    ],
+)
+def test_context_files_that_cannot_stand_in_a_folder_are_told(tmp_path: Path, names: list[str], said: str) -> None:
+    rows = [{**ASKED, "files": [{"name": name, "text": "t"} for name in each]} for each in (["a/b", "a/c"], names)]
+    assert said in unusable(tmp_path, rows, "shape: question\ncolumns: {context: files}")[2]
+
+
+SLOW = "(a+)+b"
+
+
+def test_a_pattern_that_never_ends_leaves_out_its_row(tmp_path: Path) -> None:
+    rows = [{"question": "a" * 60, "answer": answer} for answer in ("c+", SLOW, "(")]
+    found = unusable(tmp_path, rows, "shape: question\nchecker: regex\ninstruction: '{question}'")
+    assert "'(a+)+b' was given up after 1 s" in found[2]
+    assert "'(' is no regular expression" in found[3]
+
+
+def test_a_pattern_that_never_ends_leaves_out_the_answers_that_it_is_searched_in(tmp_path: Path) -> None:
+    rows = [{"question": "?", "answer": answer} for answer in ("ab", "a" * 60)]
+    assert "was given up" in unusable(tmp_path, rows, "shape: question\nanswer_pattern: '((?:a+)+b)'")[2]
+
+
+def test_searches_find_what_re_finds_and_those_after_one_that_was_given_up_too() -> None:
+    assert search("(b)(c)?", "abd") == ["b", "b", None]
+    assert search("b", "abd", whole=True) is None
+    with pytest.raises(UnusableRow):
+        search(SLOW, "a" * 60, whole=True)
+    assert search("\\w+", "é\n", whole=False) == ["é"]
+
+
+# Rows that repair a repository
+
+FIXED = "--- a/mod.py\n+++ b/mod.py\n@@ -1 +1 @@\n-n = 1\n+n = 2\n"
+TESTED = "--- /dev/null\n+++ b/test_mod.py\n@@ -0,0 +1 @@\n+import mod\n"
+
+
+@pytest.fixture
+def fix(tmp_path: Path) -> dict[str, Any]:
+    """A row that is right."""
+    place = tmp_path / "project"
+    place.mkdir()
+    (place / "mod.py").write_text("n = 1\n")
+    git = ["git", "-C", str(place), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Begin"]):
+        subprocess.run([*git, *words], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    return {
+        "instance_id": "row-1",
+        "repo": "project",
+        "base_commit": commit,
+        "problem_statement": "n is 1",
+        "patch": FIXED,
+        "test_patch": TESTED,
+        "FAIL_TO_PASS": ["test_mod.T.test_n"],
+        "PASS_TO_PASS": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "said"),
+    [
+        ({"base_commit": "a\0b"}, "is no commit's id"),
+        ({"base_commit": "HEAD"}, "is no commit's id"),
+        ({"base_commit": "--output=/x"}, "is no commit's id"),
+        ({"base_commit": "abcdef"}, "is no commit's id"),
+        ({"base_commit": "1" * 65}, "is no commit's id"),
+        ({"repo": "a\0b"}, "is no address or folder"),
+        ({"repo": "ext::sh -c 'touch pwned' ://"}, "is no address or folder"),
+        ({"repo": "--upload-pack=touch pwned;://"}, "is no address or folder"),
+        ({"repo": "~nobody-has-this-name/x"}, "is no address or folder"),
+        ({"repo": "loop/x"}, "git clone fails"),
+        ({"repo": "unheard-of://x"}, "git clone fails"),
+        ({"FAIL_TO_PASS": "[" * 100_000}, "is no list in JSON"),
+        ({"FAIL_TO_PASS": '["a\\u0000b"]'}, "is no list of names"),
+        ({"patch": "a\0b"}, "git apply fails"),
+    ],
+)
+def test_rows_that_git_must_not_see_are_told(
+    tmp_path: Path, fix: dict[str, Any], spoiled: dict[str, Any], said: str
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    first = {**fix, "FAIL_TO_PASS": json.dumps(fix["FAIL_TO_PASS"])}
+    found = unusable(
+        tmp_path, [first, {**first, "instance_id": "two", **spoiled}], "shape: repair\nrepository: '{repo}'"
+    )
+    assert said in found[2]
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_an_address_may_hold_two_colons_where_a_host_has_them(tmp_path: Path) -> None:
+    with pytest.raises(UnusableRow, match="git clone fails"):  # nothing listens there
+        mirrored("http://[::1]:9/x", tmp_path, "1" * 40)
+
+
+def test_a_name_of_a_test_with_thousands_of_parts_is_looked_up_at_once() -> None:
+    assert _files_of("a." * 1_000_000, {"a.py", "a/a.py"}) == {"a.py", "a/a.py"}

@@ -10,6 +10,7 @@ from typing import Literal, Self
 from pydantic import PositiveInt, model_validator
 
 from harness_eval.shapes.inside import verifier
+from harness_eval.shapes.patterns import pattern_fault
 from harness_eval.shapes.repository import check_out, hidden_tests, mirrored, require_applies
 from harness_eval.shapes.row import (
     DOCKERFILE,
@@ -29,6 +30,7 @@ _SOLVE = """#!/usr/bin/env bash
 set -e
 git apply --whitespace=nowarn "$(cd "$(dirname "$0")" && pwd)/fix.patch"
 """
+_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _METHOD_FIRST = re.compile(r"(\w+) \(([\w.]+)\)")
 _INSTRUCTION = """{problem_statement}
 
@@ -90,6 +92,8 @@ class Repair(Shape):
             raise ValueError("test_command: needs {tests} or {files} as a word of its own")
         if self.runner == "each" and ("{test}" not in self._command or self.passed is None):
             raise ValueError("the runner each needs a test_command with {test} and the pattern `passed`")
+        if self.passed is not None and (fault := pattern_fault(self.passed)):
+            raise ValueError(f"passed: {fault}")
         hidden = {self.columns.patch, self.columns.test_patch} & set(PLACEHOLDER.findall(self.instruction))
         if hidden:
             raise ValueError(f"instruction: the column {hidden.pop()!r} must not be shown to the solver")
@@ -117,6 +121,8 @@ class Repair(Shape):
         values = self._values(row)
         tests = self._tests(row)
         base = text_of(row, self.columns.base_commit).strip()
+        if not _COMMIT.fullmatch(base):
+            raise UnusableRow(f"its base commit {base[:60]!r} is no commit's id (7 to 64 hexadecimal digits)")
         patch, test_patch = (_patch(row, name) for name in (self.columns.patch, self.columns.test_patch))
         expected: dict[str, Json] = {
             "runner": self.runner,
@@ -179,11 +185,15 @@ def _names(row: Row, column: str) -> list[str]:
     if isinstance(value, str):
         try:
             value = json.loads(value) if value.strip() else []
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnusableRow(f"its column {column!r} is no list in JSON") from error
-    if not isinstance(value, list | None) or not all(isinstance(name, str) and name for name in value or []):
+    if not isinstance(value, list | None) or not all(_is_name(name) for name in value or []):
         raise UnusableRow(f"its column {column!r} is no list of names of tests")
     return list(value or [])
+
+
+def _is_name(value: Json) -> bool:
+    return isinstance(value, str) and value != "" and "\0" not in value
 
 
 def _dotted(name: str) -> str:

@@ -15,6 +15,8 @@ from harness_eval.cache import cache_folder
 from harness_eval.shapes.row import UnusableRow
 
 _PATIENCE = 1800  # seconds for one command of git
+_PROTOCOLS = "file:git:http:https:ssh"
+_DEEPEST = 100  # packages one in the other that a test's name is looked up in
 _lock = threading.Lock()
 
 
@@ -24,23 +26,33 @@ def mirrored(place: str, beside: Path, commit: str) -> Path:
     Raises:
         UnusableRow: it cannot be had, or has no such commit.
     """
-    source = place if "://" in place or place.startswith("git@") else str((beside / place).expanduser().resolve())
+    _require_plain(place)
+    source = place
+    if "://" not in place and not place.startswith("git@"):
+        source = os.path.realpath(beside / Path(place).expanduser())
     mirror = cache_folder() / "repositories" / hashlib.sha256(source.encode()).hexdigest()[:24]
     with _lock:
         if not (mirror / "HEAD").is_file():
             _clone(source, mirror)
         for wanted in ("+refs/heads/*:refs/heads/*", f"+{commit}:refs/kept/{commit}"):  # what no branch has, by itself
             if not _has(mirror, commit):
-                _run(["fetch", "--quiet", "--force", source, wanted], mirror)
+                _run(["fetch", "--quiet", "--force", "--", source, wanted], mirror)
     if not _has(mirror, commit):
         raise UnusableRow(f"{place} has no commit {commit[:40]}")
     return mirror
 
 
+def _require_plain(place: str) -> None:
+    """Refuse what git or the system would take for something else than an address or a path (`ext::` runs programs)."""
+    first = place.partition("/")[0]
+    if not place.isprintable() or "::" in first or (first.startswith(("-", "~")) and first != "~"):
+        raise UnusableRow(f"{place[:60]!r} is no address or folder of a repository")
+
+
 def _clone(source: str, mirror: Path) -> None:
     mirror.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="unfinished-", dir=mirror.parent) as unfinished:
-        _git(["clone", "--quiet", "--bare", source, f"{unfinished}/copy"], mirror.parent)
+        _git(["clone", "--quiet", "--bare", "--", source, f"{unfinished}/copy"], mirror.parent)
         _git(["config", "uploadpack.allowAnySHA1InWant", "true"], Path(unfinished, "copy"))
         try:
             Path(unfinished, "copy").rename(mirror)
@@ -101,7 +113,7 @@ def hidden_tests(mirror: Path, commit: str, patch: str, tests: Sequence[str], ta
 
 def _files_of(test: str, there: set[str]) -> set[str]:
     """The file that a test's name begins with: of a node id, or the module of a dotted name."""
-    parts = test.split(".")
+    parts = test.split(".")[:_DEEPEST]
     modules = {"/".join(parts[:end]) + ".py" for end in range(1, len(parts))}
     return ({test.split("::", maxsplit=1)[0]} | modules) & there
 
@@ -131,6 +143,7 @@ def _run(arguments: Sequence[str], place: Path, given: str = "", **env: str) -> 
     ]
     options = [word for setting in settings for word in ("-c", setting)]
     given_env = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C", **env}
+    given_env["GIT_ALLOW_PROTOCOL"] = _PROTOCOLS
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     if (place / "HEAD").is_file():  # a bare one, which git may be told not to find by itself
         inherited["GIT_DIR"] = str(place)
@@ -144,5 +157,5 @@ def _run(arguments: Sequence[str], place: Path, given: str = "", **env: str) -> 
             timeout=_PATIENCE,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise UnusableRow(f"git {arguments[0]}: {error}") from error

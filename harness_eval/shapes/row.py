@@ -6,6 +6,7 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -20,6 +21,7 @@ DOCKERFILE = "ARG BASE=python:3.12-bookworm\nFROM ${BASE}\nWORKDIR /app\nCOPY fi
 BARE_DOCKERFILE = "ARG BASE=python:3.12-bookworm\nFROM ${BASE}\nWORKDIR /app\n"
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 120  # characters of a folder's name
+_TOO_LARGE = 1e18  # for the integers of TOML
 
 
 class UnusableRow(Exception):
@@ -66,6 +68,12 @@ class Shape(Section):
     agent_timeout: PositiveFloat | None = None
     verifier_timeout: PositiveFloat | None = None
     environment: dict[str, Json] = {}
+
+    @model_validator(mode="after")
+    def _plain(self) -> Self:
+        _require_plain(self.environment, "environment")
+        _require_plain(self.where, "where", date, type(None))
+        return self
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -151,6 +159,17 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="replace", newline="")
         path.chmod(0o755 if name.endswith(".sh") else 0o644)
+
+
+def _require_plain(value: Json, key: str, *others: type) -> None:
+    """Refuse what YAML knows and TOML or JSON does not, such as a date or infinity; raises ValueError."""
+    if isinstance(value, dict | list):
+        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            _require_plain(inner, f"{key}.{name}", *others)
+    elif isinstance(value, int | float) and not abs(value) < _TOO_LARGE:  # nor is what is no number
+        raise ValueError(f"{key}: must be a number below {_TOO_LARGE:.0e}")
+    elif not isinstance(value, (str, int, float, *others)):
+        raise ValueError(f"{key}: must be a text, a number, true or false, not a {type(value).__name__}; try quotes")
 
 
 def _toml(value: Json) -> str:
