@@ -101,8 +101,11 @@ async def verify(task: Task, sandbox: Sandbox) -> Verdict:
         timeout=task.verifier_timeout,
         env={"VERIFIER_DIR": logs, "AS_SOLVER": sandbox.as_solver, **task.verifier_env},
     )
-    if not task.live:
-        await sandbox.end_processes()
+    try:
+        if not task.live:
+            await sandbox.end_processes()
+    except UnfitState as error:
+        raise TaskFailure(f"{task.name}: in the verifier's box {error}") from error
     output = _without_values(_tail(ran.output), task.verifier_env)
     if ran.timed_out:
         raise TaskFailure(f"{task.name}: the verifier took longer than {task.verifier_timeout:g} s; {_said(output)}")

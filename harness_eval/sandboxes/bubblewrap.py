@@ -113,7 +113,7 @@ class BubblewrapProvider(SandboxProvider):
         arguments = [*namespaces, *self._supervisor(spec)]
         env = clean_environment(HOME, {})
         async with self._group(spec) as group, launched(arguments, env, "/") as (channel, process):
-            box = SupervisedBox(channel, spec.workdir, env=spec.env)
+            box = SupervisedBox(channel, spec.workdir, env=spec.env, starved=group.starved if group else None)
             await box.start()
             if group:
                 _enter(group, process.pid)

@@ -20,6 +20,7 @@ from harness_eval.sandboxes.base import BoxLimits
 
 _MOUNT = Path("/sys/fs/cgroup")
 _PREFIX = "harness-eval-"
+_EVENTS = ("memory.events", "memory.oom_control")  # where the kernel counts what it killed, in version 2 and 1
 _PERIOD = 100_000  # microseconds in which a box may use its share of processor time
 
 
@@ -109,6 +110,15 @@ class Group:
         """Put a process into the group; what it starts from now on is in it too."""
         for folder in self.folders:
             (folder / "cgroup.procs").write_text(str(pid))
+
+    async def starved(self) -> bool:
+        """Whether something in it was killed because its memory was used up."""
+        for file in (parent / self._name / name for parent in self._parents.values() for name in _EVENTS):
+            with suppress(OSError):
+                counts = dict(line.split(" ", 1) for line in file.read_text().splitlines() if " " in line)
+                if int(counts.get("oom_kill", 0)):
+                    return True
+        return False
 
     async def remove(self) -> None:
         """Remove the group of a box whose processes have ended; one that is still busy is left to the next sweep."""

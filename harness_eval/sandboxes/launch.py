@@ -11,7 +11,7 @@ from contextlib import ExitStack, asynccontextmanager
 import anyio
 
 from harness_eval.errors import SandboxFailure
-from harness_eval.sandboxes.box import Channel
+from harness_eval.sandboxes.channel import Channel
 
 STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PATIENCE = 10.0  # seconds that a box may take to end once its connection is closed

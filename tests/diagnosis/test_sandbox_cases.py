@@ -26,7 +26,8 @@ from harness_eval.harness import canonical, make_harness
 from harness_eval.runner import Lane, Runner
 from harness_eval.sandboxes import local, owner, provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
-from harness_eval.sandboxes.box import Channel, SupervisedBox
+from harness_eval.sandboxes.box import SupervisedBox
+from harness_eval.sandboxes.channel import Channel
 from harness_eval.trial import Trial, run_trial
 from harness_eval.types import Limits, Lost, RawCall, Reply, Request, Result, Step, StopReason, TrialKey, Verdict
 from tests.doubles import Breaking, Scripted, bash, make_task, solve

@@ -32,7 +32,7 @@ class Shells(BubblewrapProvider):
             words += ["sh", "-c", entrypoint(spec.limits.disk_mb << 20)]
             env = clean_environment(HOME, {})
             async with self._group(spec) as group, launched(words, env, "/") as (channel, process):
-                box = ShellBox(channel, spec.workdir, spec.env)
+                box = ShellBox(channel, spec.workdir, spec.env, group.starved if group else None)
                 await box.start()
                 if group:
                     _enter(group, process.pid)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness_eval.errors import SandboxFailure
-from harness_eval.sandboxes.box import Channel, SupervisedBox
+from harness_eval.sandboxes.box import SupervisedBox
+from harness_eval.sandboxes.channel import Channel
 from harness_eval.sandboxes.inside.wire import KEPT, Capture, pack, unpack
 
 

@@ -99,7 +99,7 @@ class Blueprint:
         }
 
 
-def first_process(blueprint: Blueprint, **settings: int) -> list[str]:
+def first_process(blueprint: Blueprint, **settings: int | str) -> list[str]:
     """The supervisor where the image has a python3 for it; else something that says so, and is a shell where there are
     the tools for it."""
     limit = blueprint.limits.disk_mb << 20

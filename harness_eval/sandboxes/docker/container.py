@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
@@ -18,8 +19,9 @@ from anyio import to_thread
 
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import Sandbox
-from harness_eval.sandboxes.box import Channel, SupervisedBox
-from harness_eval.sandboxes.docker.blueprint import Blueprint, first_process
+from harness_eval.sandboxes.box import SupervisedBox
+from harness_eval.sandboxes.channel import Channel
+from harness_eval.sandboxes.docker.blueprint import ROOT, Blueprint, first_process
 from harness_eval.sandboxes.docker.engine import connect, engine, taken
 from harness_eval.sandboxes.docker.images import Image, with_tools
 from harness_eval.sandboxes.docker.shell import ShellBox
@@ -27,6 +29,8 @@ from harness_eval.sandboxes.docker.shell import ShellBox
 if TYPE_CHECKING:
     from docker import APIClient, DockerClient
 
+_REMEMBERED = 3600  # seconds back, at most, of the engine's events that are looked at
+_ASKED = 10.0  # seconds in which it must tell them
 _UNDER_WAY = 409  # status of a request to remove what is being removed
 _ATTACH = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
 _OF_THE_IMAGE = re.compile("unable to find user|no matching entries|executable file not found|exec format")
@@ -95,18 +99,40 @@ class Container:
         with engine():
             return await to_thread.run_sync(ask)
 
+    async def runs(self) -> bool:
+        """Whether the engine answers and says that it runs."""
+
+        def ask() -> bool:
+            return bool(self.api.inspect_container(self.identity)["State"]["Running"])
+
+        with suppress(SandboxFailure), engine():
+            return await to_thread.run_sync(ask)
+        return False
+
+    async def starved(self) -> bool:
+        """Whether something in it was killed because its memory was used up, as the engine remembers for a while."""
+
+        def ask() -> bool:
+            now, wanted = int(time.time()), {"container": self.identity, "event": "oom"}
+            events = self.api.events(decode=True, since=now - _REMEMBERED, until=now + 1, filters=wanted)
+            return any(True for _ in events)
+
+        with suppress(SandboxFailure), engine(), anyio.move_on_after(_ASKED):
+            return await to_thread.run_sync(ask, abandon_on_cancel=True)
+        return False
+
     async def box(self, env: Mapping[str, str]) -> Sandbox:
         """The box in it; these are the variables of each of its commands."""
         workdir = self.blueprint.workdir
         if not self.bare:
-            return SupervisedBox(self._channel, workdir, env=env)
-        shell = ShellBox(self._channel, workdir, env)
+            return SupervisedBox(self._channel, workdir, env=env, starved=self.starved)
+        shell = ShellBox(self._channel, workdir, env, self.starved)
         await shell.start()
         return shell
 
     @asynccontextmanager
     async def attached(self, user: str, env: Mapping[str, str]) -> AsyncIterator[SupervisedBox]:
-        """A second box in it, for another user.
+        """A second box in it, for another user; its supervisor is root's, so that no command of the user can end it.
 
         Raises:
             SandboxFailure: it cannot be made.
@@ -117,14 +143,14 @@ class Container:
             raise TaskFailure(f"{blueprint.task}: the user {user} needs a python3 in the image {blueprint.image.name}")
 
         def attach() -> socket.socket:
-            words = first_process(blueprint, adopt=1)
-            made = self.api.exec_create(self.identity, words, stdin=True, user=user, workdir=blueprint.workdir)
+            words = first_process(blueprint, adopt=1, user=user)
+            made = self.api.exec_create(self.identity, words, stdin=True, user=ROOT, workdir=blueprint.workdir)
             return taken(self.api.exec_start(made["Id"], socket=True))
 
         with engine():
             channel = Channel(await to_thread.run_sync(attach), multiplexed=True)
         try:
-            box = SupervisedBox(channel, blueprint.workdir, env=env)
+            box = SupervisedBox(channel, blueprint.workdir, env=env, starved=self.starved)
             await box.start()
             yield box
         finally:

@@ -6,14 +6,14 @@ import errno
 import re
 import shlex
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import anyio
 
 from harness_eval.errors import SandboxFailure, TaskFailure
-from harness_eval.sandboxes.base import BoxSpec, Executed, Sandbox
+from harness_eval.sandboxes.base import BoxSpec, Executed, Sandbox, UnfitState
 from harness_eval.sandboxes.docker.blueprint import ROOT
 from harness_eval.sandboxes.docker.container import Container
 from harness_eval.sandboxes.environment import LOGS
@@ -131,12 +131,19 @@ async def judged_in_place(box: OwnImageBox, spec: BoxSpec) -> AsyncIterator[Sand
 
     Raises:
         TaskFailure: there is no such user.
-        SandboxFailure: the container is broken.
+        UnfitState: the container runs, but its programs do not: an agent that was root may have removed them.
+        SandboxFailure: the container is gone, or no engine answers.
     """
-    await box.end_processes()
     user = spec.verifier_user or box.container.blueprint.image.user or ROOT
-    await _make_folders(box.root_box, box.container, user, fresh=True)
-    async with _as_user(box.root_box, box.container, user, spec) as sealed:
+    async with AsyncExitStack() as stack:
+        try:
+            await box.end_processes()
+            await _make_folders(box.root_box, box.container, user, fresh=True)
+            sealed = await stack.enter_async_context(_as_user(box.root_box, box.container, user, spec))
+        except SandboxFailure as failure:
+            if not await box.container.runs():
+                raise
+            raise UnfitState(str(failure)) from failure
         sealed.own_judge = True
         yield sealed
 

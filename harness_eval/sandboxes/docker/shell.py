@@ -7,6 +7,7 @@ the shell's own program is `inside/loop.sh`.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import posixpath
 import secrets
@@ -18,11 +19,12 @@ from signal import SIGKILL
 import anyio
 from anyio import to_thread
 
-from harness_eval.errors import SandboxFailure
-from harness_eval.sandboxes.base import Executed, Sandbox
-from harness_eval.sandboxes.box import FILE_LIMIT, PATIENCE, Channel, batches, pieces
+from harness_eval.sandboxes.base import Executed, Sandbox, UnfitState
+from harness_eval.sandboxes.box import FILE_LIMIT
+from harness_eval.sandboxes.channel import PATIENCE, Channel, Lifeline, Starved, killed_box
 from harness_eval.sandboxes.docker.shell_program import FILE, FOLDER, LINK, READ, Stream, program
 from harness_eval.sandboxes.inside.wire import Capture
+from harness_eval.sandboxes.packing import batches, pieces
 
 TOOLS = "/usr/libexec/harness-eval"
 _GRACE = 0.1  # seconds for which output is awaited after a command has ended while a background process holds it open
@@ -64,13 +66,15 @@ def entrypoint(file_limit: int) -> str:
 class ShellBox(Sandbox):
     """A shell behind a channel. Requests queue up: a box does one thing at a time."""
 
-    def __init__(self, channel: Channel, workdir: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, channel: Channel, workdir: str, env: Mapping[str, str] | None = None, starved: Starved | None = None
+    ) -> None:
         self.workdir = workdir
         self._env = dict(env or {})
         self._channel = channel
+        self._line = Lifeline(channel, starved)
         self._token = secrets.token_hex(16)
         self._lock = anyio.Lock()
-        self._broken = ""
 
     async def start(self) -> None:
         """Hand its program over to the shell that waits for it.
@@ -80,7 +84,7 @@ class ShellBox(Sandbox):
         """
         text = f"\n#program\ntoken={self._token} cat={TOOLS}/cat head={TOOLS}/head\n{program()}\n#end\n"
         ready = bytearray()
-        await self._send(text.encode())
+        await self._line.send(text.encode())
         await self._within(PATIENCE, self._come(ready, f"{self._token}ready\n".encode()))
 
     async def run(
@@ -96,8 +100,21 @@ class ShellBox(Sandbox):
         if "\0" in job or len(command.encode("utf-8", "replace")) >= _LONGEST:
             reason = "embedded null byte" if "\0" in job else os.strerror(errno.E2BIG)
             return _refused(reason)
-        output, ended, held = Capture(), False, False
+        output = Capture()
         stream = Stream(output.feed)
+        try:
+            ended, held = await self._perform(stream, job, timeout)
+        except UnfitState:
+            return killed_box()
+        if "failed" in stream.marks:
+            return _refused(os.strerror(errno.EAGAIN))
+        output.finish()
+        code = int(stream.marks.get("code", [str(128 + SIGKILL)])[0])  # it has killed the process that says so, too
+        return Executed(output.text(), code if ended else None, not ended, output.length, held and ended)
+
+    async def _perform(self, stream: Stream, job: str, timeout: float) -> tuple[bool, bool]:
+        """Whether the command of a job ended in time, and whether what it started holds its output open."""
+        ended = held = False
         async with self._lock:
             await self._ask(stream, "start", text=job)
             try:
@@ -107,11 +124,7 @@ class ShellBox(Sandbox):
             finally:
                 with anyio.CancelScope(shield=True):
                     held = await (self._settle(stream) if ended else self._stop(stream))
-        if "failed" in stream.marks:
-            return _refused(os.strerror(errno.EAGAIN))
-        output.finish()
-        code = int(stream.marks.get("code", [str(128 + SIGKILL)])[0])  # it has killed the process that says so, too
-        return Executed(output.text(), code if ended else None, not ended, output.length, held and ended)
+        return ended, held
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file; see `Sandbox.read`."""
@@ -123,7 +136,7 @@ class ShellBox(Sandbox):
     async def write(self, path: str, data: bytes) -> None:
         """Write a file; see `Sandbox.write`."""
         with anyio.CancelScope(shield=True):
-            for piece in pieces(os.fsencode(self._locate(path)), data):
+            for piece in pieces(os.fsencode(self._locate(path)), io.BytesIO(data)):
                 await self._put(*piece)
 
     async def upload(self, source: Path, target: str) -> None:
@@ -175,10 +188,13 @@ class ShellBox(Sandbox):
         job = f"{tidy}exec 2>/dev/null\nset -- {shlex.quote(path)}\n{script}"
         if "\0" in path:
             raise ValueError("embedded null byte")
-        async with self._lock:
-            with anyio.CancelScope(shield=True):
-                await self._ask(stream, "start", *([] if data is None else [str(len(data))]), text=job, data=data)
-                await self._within(PATIENCE, self._follow(stream, "end", "failed"))
+        try:
+            async with self._lock:
+                with anyio.CancelScope(shield=True):
+                    await self._ask(stream, "start", *([] if data is None else [str(len(data))]), text=job, data=data)
+                    await self._within(PATIENCE, self._follow(stream, "end", "failed"))
+        except UnfitState as error:
+            raise OSError(errno.ENOMEM, str(error), path) from error
         code = errno.EAGAIN if "failed" in stream.marks else int(stream.marks.get("code", [str(errno.EINTR)])[0])
         if code:
             raise OSError(code, "not a regular file" if code == errno.EINVAL else os.strerror(code), path)
@@ -189,7 +205,7 @@ class ShellBox(Sandbox):
         line = f"\n{self._token} {stream.nonce} {' '.join(words)}\n"
         if text:
             line += f"{text}\n{stream.nonce}\n"
-        await self._send(_encode(line) + (data or b""))
+        await self._line.send(_encode(line) + (data or b""))
 
     async def _follow(self, stream: Stream, *words: str) -> None:
         """Take what comes until one of these marks has; a command that has killed all around it is found out."""
@@ -240,7 +256,7 @@ class ShellBox(Sandbox):
             with anyio.fail_after(seconds):
                 await waiting
         except TimeoutError as error:
-            failure = self._break(f"the box was silent for {seconds:g} s")
+            failure = self._line.broken(f"the box was silent for {seconds:g} s")
             failure.label = "sandbox.exec_hang"
             raise failure from error
 
@@ -248,23 +264,10 @@ class ShellBox(Sandbox):
         try:
             data = await self._channel.take()
         except OSError as error:
-            raise self._break(f"the box is gone: {error}") from error
+            raise await self._line.gone(f"the box is gone: {error}") from error
         if not data:
-            raise self._break("the box is gone: its first process ended")
+            raise await self._line.gone("the box is gone: its first process ended")
         return data
-
-    async def _send(self, data: bytes) -> None:
-        if self._broken:
-            raise SandboxFailure(self._broken)
-        try:
-            with anyio.CancelScope(shield=True), anyio.fail_after(PATIENCE):
-                await self._channel.send_bytes(data)
-        except (OSError, TimeoutError) as error:
-            raise self._break(f"the box takes no request: {error or type(error).__name__}") from error
-
-    def _break(self, reason: str) -> SandboxFailure:
-        self._broken = reason
-        return SandboxFailure(reason)
 
 
 def _refused(reason: str) -> Executed:

@@ -1,4 +1,4 @@
-"""What runs inside every box: four files that are handed to the box's own python3 as one text.
+"""What runs inside every box: five files that are handed to the box's own python3 as one text.
 
 They use the standard library alone, run on Python 3.8 and later, and import nothing slow to start: a box must open
 within milliseconds.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-_FILES = ("wire.py", "descent.py", "files.py", "supervisor.py")
+_FILES = ("wire.py", "descent.py", "files.py", "account.py", "supervisor.py")
 
 
 @functools.cache
@@ -20,7 +20,7 @@ def program() -> bytes:
     return "\n".join(["from __future__ import annotations", *lines]).encode()
 
 
-def command_line(python: str, **settings: int) -> list[str]:
+def command_line(python: str, **settings: int | str) -> list[str]:
     """A command that takes the program from its standard input and runs it with these settings (see `confine`).
 
     On the command line itself every command in the box could see it, and `pgrep -f` would find all its words.

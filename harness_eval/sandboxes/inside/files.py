@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PIECE = 1 << 20  # bytes handed over at once, about
+SLICE = 1 << 18  # the same where they are sent from within a box, whose memory may be used up
 BLOCK = 4096  # bytes for which a name in a folder counts, beside its content: what it takes on most disks
 
 
@@ -60,7 +61,7 @@ def put(kind: bytes, path: bytes, mode: bytes, data: bytes) -> None:
 
 
 def tree(folder: bytes, place: bytes, limit: int) -> Iterator[list[bytes]]:
-    """What is in a folder, as the fields that make it at `place`, about `PIECE` bytes of them at once.
+    """What is in a folder, as the fields that make it at `place`, about `SLICE` bytes of them at once.
 
     Nothing is handed over of a folder that is missing. Links stay links; pipes, sockets, devices, what is mounted in
     the folder, and what belongs to others and cannot be read are left out; several names of one file become several
@@ -72,7 +73,7 @@ def tree(folder: bytes, place: bytes, limit: int) -> Iterator[list[bytes]]:
     for fields in entries(folder, place, limit) if os.path.lexists(folder) else ():
         batch += fields
         size += sum(map(len, fields))
-        if size >= PIECE:
+        if size >= SLICE:
             yield batch
             batch, size = [], 0
     if batch:
@@ -143,9 +144,9 @@ def pieces_of(path: bytes, goal: bytes, state: os.stat_result) -> Iterator[list[
         return
     permit(path, state, 0)
     try:
-        for at in range(0, max(1, state.st_size), PIECE):
-            data = os.pread(descriptor, min(PIECE, state.st_size - at), at)
-            mode = attributes(state) if at + PIECE >= state.st_size else b""
+        for at in range(0, max(1, state.st_size), SLICE):
+            data = os.pread(descriptor, min(SLICE, state.st_size - at), at)
+            mode = attributes(state) if at + SLICE >= state.st_size else b""
             yield [b"more" if at else b"file", goal, mode, data]
     finally:
         os.close(descriptor)

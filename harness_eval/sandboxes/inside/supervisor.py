@@ -18,8 +18,9 @@ import os
 import select
 import sys
 import time
-from _signal import SIG_IGN, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ, signal  # type: ignore[import-not-found]
+from _signal import SIG_IGN, signal  # type: ignore[import-not-found]
 
+from harness_eval.sandboxes.inside.account import DEFAULTED, IGNORED, act_for, start_as_user
 from harness_eval.sandboxes.inside.descent import kill_below, processes
 from harness_eval.sandboxes.inside.files import put, read_file, tree
 from harness_eval.sandboxes.inside.wire import Capture, pack, unpack
@@ -27,7 +28,7 @@ from harness_eval.sandboxes.inside.wire import Capture, pack, unpack
 GRACE = 0.1  # seconds for which output is awaited after bash has ended while a background process holds it open
 TICK = 0.2  # seconds between looks at the output of such processes, which is read lest they block, and dropped
 CHUNK = 1 << 16  # bytes read at a time
-IGNORED = (SIGHUP, SIGINT, SIGTERM)  # a command may send them to everything it sees
+RESERVE = 3 << 20  # bytes held until work is over: what commands left may take all the memory that there is
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 
@@ -41,6 +42,7 @@ class Supervisor:
         self.leftovers: list[int] = []  # pipes that background processes of earlier commands hold open
         self.order = os.open("/proc/self/oom_score_adj", os.O_RDWR)  # who goes first when memory runs out
         self.own_order = int(os.read(self.order, 20))
+        self.reserve = b"\1" * RESERVE  # written to, or it would take no memory
 
     def receive(self) -> list[bytes]:
         """The next request; SystemExit when the caller is gone."""
@@ -110,10 +112,12 @@ class Supervisor:
                 put(*fields[at : at + 4])
             self.reply(b"ok")
         elif verb == b"take":
+            self.reserve = b""
             if fields:
                 self.handed = tree(fields[0], fields[1], int(fields[2]))
             self.reply(b"ok", *next(self.handed, []))
         elif verb == b"end":
+            self.reserve = b""
             self.wait_for(kill_below())
             self.reply(b"ok")
 
@@ -147,18 +151,22 @@ class Supervisor:
             os.makedirs(cwd, exist_ok=True)  # a command may have removed it
         os.chdir(cwd)
         os.write(self.order, b"%d" % min(1000, self.own_order + 500))  # inherited: a command goes before us
+        words = [b"bash", b"-c", command]
+        variables = {**os.environb, **dict(pair.split(b"=", 1) for pair in env)}
         try:
+            if os.geteuid() != os.getuid():
+                return start_as_user(words, variables, writer)
             return os.posix_spawnp(
                 "bash",
-                [b"bash", b"-c", command],
-                {**os.environb, **dict(pair.split(b"=", 1) for pair in env)},
+                words,
+                variables,
                 file_actions=[
                     (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
                     (os.POSIX_SPAWN_DUP2, writer, 1),
                     (os.POSIX_SPAWN_DUP2, writer, 2),
                 ],
                 setsid=True,
-                setsigdef=[*IGNORED, SIGPIPE, SIGXFSZ],  # ignored here, and what is ignored would be inherited
+                setsigdef=DEFAULTED,
             )
         finally:
             os.write(self.order, b"%d" % self.own_order)
@@ -246,7 +254,7 @@ def leave_nothing() -> None:
 
 
 def main(settings: dict[str, str]) -> None:
-    """Serve until the caller is gone."""
+    """Serve until the caller is gone; the commands are those of `user`, if that is set."""
     os.umask(0o022)
     for number in IGNORED:
         signal(number, SIG_IGN)
@@ -254,6 +262,8 @@ def main(settings: dict[str, str]) -> None:
         file.write("box")  # not python3: commands look for their own
     supervisor = Supervisor()
     confine(settings)
+    if "user" in settings:
+        act_for(settings["user"])
     try:  # noqa: SIM105  (contextlib is slow to import)
         supervisor.serve()
     except (SystemExit, BrokenPipeError, ConnectionResetError):

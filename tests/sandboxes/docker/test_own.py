@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from harness_eval.errors import TaskFailure
-from harness_eval.judging import prove
+from harness_eval.judging import judge, prove
 from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.docker import own
 from harness_eval.task import load_task
+from tests.doubles import make_task
 from tests.sandboxes.conftest import BASE_IMAGE, make
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
@@ -205,3 +206,60 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 async def test_a_task_whose_solution_installs_something_gets_its_reward(docker: SandboxProvider, folder: Path) -> None:
     proof = await prove(load_task(folder), docker)
     assert (proof.ok, proof.detail) == (True, "")
+
+
+@pytest.mark.parametrize("attack", ["kill -9 $PPID", "kill -9 -1", "kill -STOP $PPID", "kill -STOP -1"])
+async def test_a_user_of_the_image_cannot_end_what_serves_it(
+    docker: SandboxProvider, spec: BoxSpec, attack: str
+) -> None:
+    async with docker.open(replace(spec, user="worker")) as box:
+        await box.run(f"sleep 300 & {attack}", timeout=3)
+        assert (await box.run("id -un; cat /proc/$PPID/environ")).output.splitlines() == [
+            "worker",
+            "cat: /proc/" + (await box.run("echo $PPID")).output.strip() + "/environ: Permission denied",
+        ]
+
+
+async def test_files_are_written_and_read_as_the_user_of_the_image(docker: SandboxProvider, spec: BoxSpec) -> None:
+    async with docker.open(replace(spec, user="worker")) as box:
+        await box.write("mine", b"x")
+        assert (await box.run("stat -c '%U %G' mine; cut -d: -f1 /etc/group | grep -x worker")).output == (
+            "worker worker\nworker\n"
+        )
+        with pytest.raises(PermissionError):
+            await box.read("/etc/shadow")
+        with pytest.raises(PermissionError):
+            await box.write("/etc/passwd", b"")
+
+
+@pytest.mark.parametrize(
+    ("user", "said"), [("1234", "1234:0:0:/"), ("worker:checker", "worker:checker:checker:/home/worker")]
+)
+async def test_a_user_may_be_a_number_and_name_a_group(
+    docker: SandboxProvider, spec: BoxSpec, user: str, said: str
+) -> None:
+    async with docker.open(replace(spec, user=user, workdir="/tmp", workdir_of_image=False)) as box:
+        name, group, groups, home = said.split(":")
+        ran = await box.run("id -u; id -un; id -g; id -gn; id -G; id -Gn; echo $HOME")
+        assert {name, group, groups, home} <= set(ran.output.split())
+
+
+BREAKING = {
+    "no bash": "rm -f /bin/bash /usr/bin/bash",
+    "a bash that fails": "printf '#!/bin/sh\\nexit 1\\n' > /tmp/b; chmod 755 /tmp/b; mv /tmp/b /usr/bin/bash",
+    "no mkdir": "rm -f /usr/bin/mkdir /bin/mkdir",
+    "no programs": "rm -rf /usr/bin /usr/lib 2>/dev/null",
+    "no sh": "rm -f /bin/sh /usr/bin/sh",
+    "no users": "echo > /etc/passwd; echo > /etc/group",
+}
+
+
+@pytest.mark.parametrize("verifier", ["", "[verifier]\nuser = 'checker'\n"])
+@pytest.mark.parametrize("broken", BREAKING.values(), ids=BREAKING.keys())
+async def test_a_container_that_root_has_broken_is_a_zero(
+    docker: SandboxProvider, image: str, tmp_path: Path, broken: str, verifier: str
+) -> None:
+    task = make_task(tmp_path, toml=f"docker_image = '{image}'\n{verifier}")
+    async with docker.open(task.spec) as box:
+        await box.run(broken)
+        assert (await judge(task, box, docker)).score == 0

@@ -13,7 +13,7 @@ import pytest
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
-from harness_eval.sandboxes.box import Channel
+from harness_eval.sandboxes.channel import Channel
 from harness_eval.sandboxes.docker.shell import ShellBox
 from harness_eval.sandboxes.docker.shell_program import Stream
 from tests.sandboxes.shells import Shells

@@ -1,0 +1,48 @@
+"""What goes into a box, as the fields of `put` requests; see `inside.files`."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from harness_eval.sandboxes.inside.files import PIECE
+
+
+def pieces(path: bytes, content: BinaryIO, mode: bytes = b"") -> Iterator[list[bytes]]:
+    """The fields for a file, read as they are asked for; its mode comes last, since it may forbid to write."""
+    kind, data = b"file", content.read(PIECE)
+    while following := content.read(PIECE):
+        yield [kind, path, b"", data]
+        kind, data = b"more", following
+    yield [kind, path, mode, data]
+
+
+def batches(source: Path, target: str) -> Iterator[list[bytes]]:
+    """The fields for a folder's content, many small files at once; links stay links."""
+    batch = [b"folder", os.fsencode(target), b"", b""]
+    size = 0
+    for path in sorted(source.rglob("*")):
+        place = os.fsencode(posixpath.join(target, path.relative_to(source).as_posix()))
+        for entry in _entries(path, place):
+            batch += entry
+            size += sum(map(len, entry))
+            if size >= PIECE:
+                yield batch
+                batch, size = [], 0
+    yield batch
+
+
+def _entries(path: Path, place: bytes) -> Iterator[list[bytes]]:
+    """The fields that make at `place` what is at `path`, without what is in it."""
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        yield [b"link", place, b"", os.fsencode(path.readlink())]
+    elif stat.S_ISDIR(mode):
+        yield [b"folder", place, b"", b""]
+    elif stat.S_ISREG(mode):
+        with path.open("rb") as file:
+            yield from pieces(place, file, b"%o" % stat.S_IMODE(mode))
