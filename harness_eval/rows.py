@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
@@ -24,12 +23,11 @@ from harness_eval.cache import cache_folder
 from harness_eval.config import parse, read_yaml
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.row_source import NumberedRow, read_rows
-from harness_eval.sandboxes import owner
 from harness_eval.shapes import SHAPES, Shape, UnusableRow
 from harness_eval.task_files import digest
+from harness_eval.unfinished import unfinished
 
 _UNUSABLE = "unusable-rows.json"
-_UNFINISHED = "unfinished-"
 _SHOWN = 3  # ids named in one message
 
 
@@ -86,19 +84,16 @@ def materialise(mapping: Path, out: Path) -> Made:
     """
     shape = load_mapping(mapping)
     rows = _named(shape, mapping)
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{_UNFINISHED}", dir=out) as unfinished:
-        made = _write(shape, rows, mapping, Path(unfinished))
+    with unfinished(out) as scratch:
+        made = _write(shape, rows, mapping, scratch)
         places = {path: out / path.name for path in made.tasks}
         kept = {place for place in places.values() if place.exists() or place.is_symlink()}
         for path, place in places.items():
-            if place in kept and not (place.is_dir() and digest(place) == digest(path)):
-                raise ConfigError(
-                    f"{place}: holds something else than this row's task; remove it, or choose another --out"
-                )
+            if place in kept:
+                _require_same(path, place)
         for path, place in places.items():
-            if place not in kept:
-                path.rename(place)
+            if place not in kept and not _settled(path, place):
+                _require_same(path, place)
         return Made(tuple(places.values()), made.unusable, frozenset(kept))
 
 
@@ -113,36 +108,31 @@ def cached(mapping: Path) -> Made:
     suite = shape.name or mapping.stem
     place = cache_folder() / "data-sets" / _key(shape, rows, mapping)
     if not place.is_dir():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(place.parent)
-        unfinished = Path(tempfile.mkdtemp(prefix=f"{_UNFINISHED}{owner.token()}-", dir=place.parent))
-        try:
-            made = _write(shape, rows, mapping, unfinished / suite)
+        with unfinished(place.parent) as scratch:
+            made = _write(shape, rows, mapping, scratch / "made" / suite)
             told = [astuple(each) for each in made.unusable]
-            (unfinished / _UNUSABLE).write_text(json.dumps(told), encoding="utf-8")
-            _settle(unfinished, place)
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
+            (scratch / "made" / _UNUSABLE).write_text(json.dumps(told), encoding="utf-8")
+            _settled(scratch / "made", place)
     known = [Unusable(*each) for each in json.loads((place / _UNUSABLE).read_text(encoding="utf-8"))]
     left_out = {each.number for each in known}
     tasks = tuple(place / suite / name for name, (number, _) in rows.items() if number not in left_out)
     return Made(tasks, tuple(known))
 
 
-def _settle(unfinished: Path, place: Path) -> None:
-    """Give a finished folder its name, unless another process was faster."""
+def _settled(finished: Path, place: Path) -> bool:
+    """Give a finished folder its name; False where another process was faster."""
     try:
-        unfinished.rename(place)
+        finished.rename(place)
     except OSError:
         if not place.is_dir():
             raise
+        return False
+    return True
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what processes that were killed have left unfinished."""
-    for path in folder.glob(f"{_UNFINISHED}*"):
-        if owner.gone(path.name.removeprefix(_UNFINISHED).rpartition("-")[0]):
-            shutil.rmtree(path, ignore_errors=True)
+def _require_same(made: Path, place: Path) -> None:
+    if not (place.is_dir() and digest(place) == digest(made)):
+        raise ConfigError(f"{place}: holds something else than this row's task; remove it, or choose another --out")
 
 
 def _named(shape: Shape, mapping: Path) -> dict[str, NumberedRow]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,7 +21,9 @@ from typing import Any
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.draws import Draws, draw
 from harness_eval.errors import BoundaryFailure, ConfigError, boundary, nearest
+from harness_eval.shapes.names import wrong_name
 from harness_eval.types import Json
+from harness_eval.unfinished import unfinished
 
 FILE = "template.py"
 _REQUIRED = ("task.toml", "instruction.md", "tests/test.sh")
@@ -42,11 +44,8 @@ class Template:
         Raises:
             ConfigError: the template fails, or what it makes is no task; names its file.
         """
-        try:
-            with boundary("task"):
-                files = dict(self.make(draws))
-        except BoundaryFailure as failure:
-            raise ConfigError(f"{self.path}: instance: {failure}{_draws_there_are(failure.__cause__)}") from failure
+        with _running(f"{self.path}: instance"):
+            files = dict(self.make(draws))
         _require_files(files, self.path)
         return files
 
@@ -58,6 +57,18 @@ class Instance:
     template: str
     folder: Path
     kept: bool
+
+
+@contextmanager
+def _running(where: str) -> Iterator[None]:
+    """Turn whatever the code of a template raises into a ConfigError, the end of the program too."""
+    try:
+        with boundary("task"):
+            yield
+    except BoundaryFailure as failure:
+        raise ConfigError(f"{where}: {failure}{_draws_there_are(failure.__cause__)}") from failure
+    except (SystemExit, GeneratorExit) as error:
+        raise ConfigError(f"{where}: {type(error).__name__}: {error}; a template ends nothing but itself") from error
 
 
 def _draws_there_are(error: BaseException | None) -> str:
@@ -105,11 +116,8 @@ def _loaded(path: Path) -> Template:
     path = path.resolve()
     # The name of the module is that of its file: `inspect` finds the source of its functions by it.
     module: dict[str, Any] = {"__name__": "template", "__file__": str(path)}
-    try:
-        with boundary("task"):
-            exec(compile(path.read_bytes(), str(path), "exec"), module)  # noqa: S102 - the user named this file
-    except BoundaryFailure as failure:
-        raise ConfigError(f"{path}: {failure}") from failure
+    with _running(str(path)):
+        exec(compile(path.read_bytes(), str(path), "exec"), module)  # noqa: S102 - the user named this file
     make = module.get("instance")
     if not callable(make):
         raise ConfigError(f"{path}: no function instance(draws), which makes the files of one task")
@@ -123,8 +131,20 @@ def _require_files(files: Mapping[str, str], path: Path) -> None:
         parts = PurePosixPath(name).parts
         if not parts or name != "/".join(parts) or name.startswith("/") or ".." in parts or name == FILE:
             raise ConfigError(f"{path}: instance: {name!r} is no path of a file within a task's folder")
+        if not _is_unicode(text):
+            raise ConfigError(f"{path}: instance: {name!r}: the text has characters that UTF-8 has not")
+    if wrong := wrong_name(files):
+        raise ConfigError(f"{path}: instance: {wrong}")
     if missing := [name for name in _REQUIRED if name not in files]:
         raise ConfigError(f"{path}: instance: {', '.join(missing)} missing")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write_instances(template: Template, seed: int, count: int, out: Path) -> list[Instance]:
@@ -140,11 +160,11 @@ def write_instances(template: Template, seed: int, count: int, out: Path) -> lis
     made = {out / f"{template.name}-{seed}-{at:03d}": each for at, each in enumerate(_different(template, seed, count))}
     standing = {folder for folder in made if folder.exists() or folder.is_symlink()}
     for folder in sorted(standing):
-        if _read(folder) != made[folder]:
-            raise ConfigError(f"{folder}: holds something else than this instance; remove it, or take another seed")
-    for folder, files in made.items():
-        if folder not in standing:
-            _write(folder, files)
+        _require_same(folder, made[folder])
+    with unfinished(out) as scratch:
+        for folder, files in made.items():
+            if folder not in standing:
+                _write(folder, files, scratch)
     return [Instance(template.name, folder, folder in standing) for folder in made]
 
 
@@ -174,12 +194,20 @@ def _read(folder: Path) -> dict[str, str] | None:
         return None
 
 
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    unfinished = folder.with_name(f".{folder.name}.unfinished")  # suites leave out names with a dot in front
-    shutil.rmtree(unfinished, ignore_errors=True)
+def _require_same(folder: Path, files: Mapping[str, str]) -> None:
+    if _read(folder) != files:
+        raise ConfigError(f"{folder}: holds something else than this instance; remove it, or take another seed")
+
+
+def _write(folder: Path, files: Mapping[str, str], scratch: Path) -> None:
     for name, text in files.items():
-        _write_file(unfinished / name, text)
-    os.rename(unfinished, folder)  # noqa: PTH104 - fails where something stands, which Path.replace may remove
+        _write_file(scratch / folder.name / name, text)
+    try:
+        os.rename(scratch / folder.name, folder)  # noqa: PTH104 - fails where something stands, unlike Path.replace
+    except OSError:
+        if not folder.is_dir():
+            raise
+        _require_same(folder, files)  # another process was faster
 
 
 def _write_file(path: Path, text: str) -> None:

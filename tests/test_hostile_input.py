@@ -17,6 +17,7 @@ from harness_eval.shapes import UnusableRow
 from harness_eval.shapes.patterns import search
 from harness_eval.shapes.repository import _files_of, mirrored
 from harness_eval.task import load_task
+from harness_eval.templates import load_template, write_instances
 
 
 @pytest.fixture(autouse=True)
@@ -238,3 +239,42 @@ def test_an_address_may_hold_two_colons_where_a_host_has_them(tmp_path: Path) ->
 
 def test_a_name_of_a_test_with_thousands_of_parts_is_looked_up_at_once() -> None:
     assert _files_of("a." * 1_000_000, {"a.py", "a/a.py"}) == {"a.py", "a/a.py"}
+
+
+# Templates
+
+
+def template(folder: Path, text: str) -> Path:
+    (folder / "own.py").write_text(
+        "BASE = {'task.toml': '', 'instruction.md': 'x', 'tests/test.sh': 'x'}\n\n\n" + text, encoding="utf-8"
+    )
+    return folder / "own.py"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return {**BASE, 'a\\0b': 'y'}", r"'a\x00b' is no path of a file"),
+        ("return {**BASE, '\\ud800': 'y'}", r"'\ud800' is no text in UTF-8"),
+        ("return {**BASE, 'a': '\\ud800'}", "'a': the text has characters that UTF-8 has not"),
+        ("return {**BASE, 'a': 'y', 'a/b': 'z'}", "'a' is a folder too"),
+        ("return {**BASE, 'a' * 300: 'y'}", "is too long"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("raise GeneratorExit", "GeneratorExit"),
+        ("return instance(draws)", "RecursionError"),
+    ],
+)
+def test_what_a_template_must_not_do_is_one_line_that_names_it(tmp_path: Path, body: str, said: str) -> None:
+    path = template(tmp_path, f"def instance(draws):\n    {body}\n")
+    with pytest.raises(ConfigError) as refused:
+        write_instances(load_template(path), 1, 1, tmp_path / "out")
+    assert str(refused.value).startswith(f"{path}: instance: ")
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_template_that_ends_the_program_while_it_is_loaded_is_named(tmp_path: Path) -> None:
+    path = template(tmp_path, "import sys\nsys.exit('bye')\n")
+    with pytest.raises(ConfigError, match=r"own\.py: SystemExit: bye"):
+        load_template(path)

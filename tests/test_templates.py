@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Callable, Mapping
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -15,10 +19,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness_eval import templates
 from harness_eval.draws import Draws, draw
 from harness_eval.errors import ConfigError
 from harness_eval.judging import judge, prove
 from harness_eval.reference.plan import load_plan
+from harness_eval.sandboxes import owner
 from harness_eval.sandboxes.bubblewrap import BubblewrapProvider
 from harness_eval.sandboxes.local import LocalProvider
 from harness_eval.task import Task, load_suite, load_task
@@ -31,6 +37,7 @@ from harness_eval.templates import (
     write_instances,
 )
 from harness_eval.types import Verdict
+from harness_eval.unfinished import unfinished
 from tests.test_task_plans import found, play
 
 NAMES = sorted(template_names())
@@ -209,16 +216,44 @@ def test_a_folder_that_holds_something_else_is_not_overwritten_and_nothing_is_wr
     assert files_of(tmp_path) == {"shift-plan-5-001/instruction.md": "Mine.\n"}
 
 
-def test_what_a_killed_run_left_is_no_task_and_is_made_anew(tmp_path: Path) -> None:
+def test_what_a_killed_run_left_is_no_task_and_is_removed(tmp_path: Path) -> None:
     template = load_template("shift-plan")
-    left = tmp_path / ".shift-plan-5-001.unfinished" / "stray.txt"
-    left.parent.mkdir()
-    left.write_text("half")
+    ended = re.sub(r"\.\d+$", ".1", owner.token())  # this process's number, but started at another time
+    left, running = (tmp_path / f".unfinished-{token}-x" for token in (ended, owner.token()))
+    for folder in (left, running):
+        shutil.copytree(template.path.parent, folder / "shift-plan-5-000")
     write_instances(template, 5, 1, tmp_path)
     assert [task.name for task in load_suite(tmp_path)] == ["shift-plan-5-000"]
-    write_instances(template, 5, 2, tmp_path)
-    assert not left.parent.exists()
-    assert "stray.txt" not in files_of(tmp_path / "shift-plan-5-001")
+    assert (left.exists(), running.exists()) == (False, True)
+
+
+def test_several_may_write_the_same_instances_at_once(tmp_path: Path) -> None:
+    made = "import sys; from pathlib import Path; from harness_eval.templates import load_template, write_instances\n"
+    made += "write_instances(load_template('shift-plan'), 5, 8, Path(sys.argv[1]))"
+    running = [subprocess.Popen([sys.executable, "-c", made, str(tmp_path)]) for _ in range(3)]
+    assert [each.wait() for each in running] == [0, 0, 0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"shift-plan-5-{number:03d}" for number in range(8)]
+
+
+@pytest.mark.parametrize("instruction", [None, "Mine.\n"])
+def test_an_equal_folder_that_appears_meanwhile_is_kept_and_another_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, instruction: str | None
+) -> None:
+    (standing,) = write_instances(load_template("shift-plan"), 5, 1, tmp_path / "other")
+    if instruction:
+        (standing.folder / "instruction.md").write_text(instruction)
+
+    @contextmanager
+    def meanwhile(out: Path) -> Iterator[Path]:
+        shutil.copytree(standing.folder, out / standing.folder.name)
+        with unfinished(out) as scratch:
+            yield scratch
+
+    monkeypatch.setattr(templates, "unfinished", meanwhile)
+    with pytest.raises(ConfigError, match="holds something else") if instruction else nullcontext():
+        write_instances(load_template("shift-plan"), 5, 1, tmp_path / "out")
+    assert files_of(tmp_path / "out" / standing.folder.name) == files_of(standing.folder)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [standing.folder.name]
 
 
 def test_a_template_that_draws_too_little_says_how_many_there_are(tmp_path: Path) -> None:
