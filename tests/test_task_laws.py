@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shlex
 import subprocess
@@ -24,12 +25,16 @@ STRESSES = {
     *("shell-state", "knowing-when-to-stop", "recovery", "constraint"),
 }
 LARGEST = 60_000  # bytes of a task's folder: what is larger is made in the box
+SHARED = ("workspace.py", "solver.py", "repository.py", "score.py")  # of the tests folders of several tasks
+READS = {"open", "read_bytes", "read_text", "copy", "copy2", "copyfile", "copytree", "move"}
 MOST = 3  # files of a task that are spoiled, one after another
 RUBBISH = {
     "back as it was": "",
     "bytes that are no text": r"printf '\377\000\376{{' > {path}",
     "a folder in its place": "mkdir {path}",
     "a link to what never ends": "ln -s /dev/zero {path}",
+    "a link to its verifier": 'ln -s "$(realpath -m --relative-to="$(dirname {path})" {tests}/check.py)" {path}',
+    "a pipe in its place": "mkfifo {path}",
     "far too deep": """python3 -c 'print("[" * 100_000)' > {path}""",
 }
 FORGED = "printf 'import os\\nos._exit(0)\\n' > {path}"
@@ -58,6 +63,29 @@ def test_the_suite_has_every_stress_and_difficulty_often_enough_to_compare() -> 
     assert min(difficulties.values()) >= len(TASKS) / 6, difficulties
 
 
+def test_what_verifiers_have_in_common_is_the_same_in_each() -> None:
+    for name in SHARED:
+        texts = {path.read_text() for path in bundled_folder("tasks").glob(f"core/*/tests/{name}")}
+        assert len(texts) == 1, name
+
+
+def unchecked_reads(module: ast.AST) -> Iterator[str]:
+    """Where a verifier reads or copies files without asking whether they are plain ones of the working directory."""
+    for node in ast.iter_child_nodes(module):
+        if isinstance(node, ast.FunctionDef) and node.name == "text_of" and "resolve" in ast.unparse(node):
+            continue  # what templates have in place of workspace.py
+        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if called.rpartition(".")[2] in READS and "__file__" not in called and not called.startswith("tarfile."):
+            yield called
+        yield from unchecked_reads(node)
+
+
+@EACH
+def test_a_verifier_reads_and_copies_only_plain_files_of_the_working_directory(name: str) -> None:
+    modules = [path for path in TASKS[name].folder.glob("tests/*.py") if path.name != "workspace.py"]
+    assert not [read for path in modules for read in unchecked_reads(ast.parse(path.read_text()))]
+
+
 async def digests(box: Sandbox) -> dict[str, str]:
     """SHA-256 of each file in the working directory, by path; what is in a repository's own folder is left out."""
     ran = await box.run(FILES)
@@ -76,13 +104,14 @@ async def solved_box(task: Task, box: Sandbox) -> list[str]:
     return changed[:: max(1, -(-len(changed) // MOST))]
 
 
-def spoiled(changed: list[str]) -> Iterator[tuple[str, str]]:
-    """What is done to one changed file after another, and the command that does it."""
+def spoiled(changed: list[str], tests: str) -> Iterator[tuple[str, str]]:
+    """What is done to one changed file after another, and the command; `tests` is the verifier's folder."""
     for path in changed:
         where = shlex.quote(path)
         restore = f"rm -rf {where}; [ ! -e ../before/{where} ] || cp -a ../before/{where} {where}"
         for what, command in RUBBISH.items():
-            yield f"{path}: {what}", f"rm -rf {where}; {command.format(path=where)}" if command else restore
+            filled = command.format(path=where, tests=tests)
+            yield f"{path}: {what}", f"rm -rf {where}; {filled}" if command else restore
         if path.endswith(".py"):
             yield f"{path}: a program that only succeeds", FORGED.format(path=where)
 
@@ -101,7 +130,7 @@ async def test_spoiling_any_file_of_a_solution_is_judged_and_is_not_solved(name:
     task, provider, wrong = TASKS[name], LocalProvider(), []
     async with provider.open(task.spec) as box:
         changed = [path for path in await solved_box(task, box) if path not in BY_THE_WAY.get(name, ())]
-        for what, command in spoiled(changed):
+        for what, command in spoiled(changed, f"{shlex.quote(box.root)}/tests"):
             await box.run("find . -mindepth 1 -delete; cp -a ../after/. .")
             await box.run(command)
             if (await judge(task, box, provider)).solved:
