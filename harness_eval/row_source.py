@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from csv import reader as csv_reader
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from harness_eval.types import Json
 NumberedRow: TypeAlias = tuple[int, Row]
 
 _FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
+_LARGEST = 2**31 - 1  # characters of a field
 _PATIENCE = 5.0  # seconds in which the hub must take a connection
 
 
@@ -75,15 +76,32 @@ def _from_file(path: Path) -> Json:
         raise ConfigError(f"{path}: rows are read from files that end with {', '.join(_FORMATS)}")
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such file")
+    if kind == "csv":
+        names, *rows = _of_commas(path)
+        columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        return datasets.Dataset.from_dict(columns, datasets.Features(dict.fromkeys(names, datasets.Value("string"))))
+    read = datasets.Dataset.from_json if kind == "json" else datasets.Dataset.from_parquet
     with tempfile.TemporaryDirectory() as scratch:
-        options: dict[str, Json] = {"cache_dir": scratch, "keep_in_memory": True}
-        if kind == "csv":
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                names = next(csv_reader(file), [])
-            options["features"] = datasets.Features({name: datasets.Value("string") for name in names})
-            options |= {"keep_default_na": False, "encoding": "utf-8-sig"}
-        reader = {"json": datasets.Dataset.from_json, "csv": datasets.Dataset.from_csv}
-        return reader.get(kind, datasets.Dataset.from_parquet)(str(path), **options)
+        return read(str(path), cache_dir=scratch, keep_in_memory=True)
+
+
+def _of_commas(path: Path) -> list[list[str]]:
+    """The names of the columns, then the rows; empty lines are none. The library would move the fields of a row that
+    has one too many to the columns beside theirs."""
+    usual = csv.field_size_limit(_LARGEST)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names, *rows = [row for row in csv.reader(file, strict=True) if row] or [[]]
+    except csv.Error as error:
+        raise ConfigError(f"{path}: is no file of commas: {error}") from error
+    finally:
+        csv.field_size_limit(usual)
+    if len(set(names)) < len(names):
+        raise ConfigError(f"{path}: two columns have the same name, or none")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise ConfigError(f"{path}: row {number} has {len(row)} fields, but there are {len(names)} columns")
+    return [names, *rows]
 
 
 def _wrong_line(path: Path) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from harness_eval.errors import ConfigError
+from harness_eval.row_source import read_rows
 from harness_eval.rows import cached, load_mapping, materialise
 from harness_eval.shapes import UnusableRow
 from harness_eval.shapes.patterns import search
@@ -171,6 +172,42 @@ def test_searches_find_what_re_finds_and_those_after_one_that_was_given_up_too()
     with pytest.raises(UnusableRow):
         search(SLOW, "a" * 60, whole=True)
     assert search("\\w+", "é\n", whole=False) == ["é"]
+
+
+# Files of commas
+
+
+def read(folder: Path, text: str | bytes) -> list[tuple[int, Any]]:
+    (folder / "rows.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    (folder / "asked.yaml").write_text("path: rows.csv\nshape: question\n")
+    return read_rows(load_mapping(folder / "asked.yaml"), folder / "asked.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("question,answer\nq,a\nr,b,\n", "row 2 has 3 fields, but there are 2 columns"),
+        ("question,answer\nq,a,\nr,b,\n", "row 1 has 3 fields, but there are 2 columns"),
+        ("question,answer\n\nq,a\nr\n", "row 2 has 1 fields, but there are 2 columns"),
+        ("question,answer,answer\nq,a,b\n", "two columns have the same name"),
+        ('question,answer\nq,"a\n', "is no file of commas"),
+        ("", "there is no column 'answer'"),
+        (b"question,answer\n\xff,a\n", "cannot be read"),
+    ],
+)
+def test_a_file_of_commas_that_is_not_even_is_refused_by_the_number_of_the_row(
+    tmp_path: Path, text: str | bytes, said: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, text)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_of_commas_may_hold_what_spreadsheets_write(tmp_path: Path) -> None:
+    text = '\ufeffquestion,answer,\r\n"a, ""b""\nc",007,x\r\n' + f"{'y' * 200_000},NA,\r\n"
+    rows = [{name: row[name] for name in ("question", "answer")} for _, row in read(tmp_path, text)]
+    assert rows == [{"question": 'a, "b"\nc', "answer": "007"}, {"question": "y" * 200_000, "answer": "NA"}]
 
 
 # Rows that repair a repository
