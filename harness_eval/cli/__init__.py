@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from harness_eval import __version__
 from harness_eval.errors import ConfigError
+from harness_eval.report.wording import printable
 
 COMMANDS = {
     "run": "Run a matrix of tasks and harnesses; without a study, the demo on the embedded reference endpoint.",
@@ -78,12 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="harness-eval")
     except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(printable(f"error: {error}", keep="\n"), file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
         raise
     except OSError as error:  # a file that is a folder, a full disk, a place that may not be read
-        print(f"error: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
+        print(printable(f"error: {error.filename or 'system'}: {error.strerror or error}"), file=sys.stderr)
         sys.exit(2)
     finally:
         _flush()

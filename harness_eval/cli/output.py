@@ -12,14 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from harness_eval import recording
+from harness_eval.report.wording import printable
 from harness_eval.types import Json
 
 JsonFlag: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout; everything else on stderr.")]
 
 
 def say(text: str) -> None:
-    """A line for the reader that is no result."""
-    print(text, file=sys.stderr, flush=True)
+    """A line for the reader that is no result; what it quotes cannot steer the terminal."""
+    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
 
 
 def print_json(value: Json) -> None:
@@ -28,12 +29,12 @@ def print_json(value: Json) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Rows as a plain table on stdout; None is shown as a dash."""
+    """Rows as a plain table on stdout; None is shown as a dash, and what steers terminals as blanks."""
     table = Table(box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text("-" if cell is None else str(cell)) for cell in row))
+        table.add_row(*(Text("-" if cell is None else printable(cell, keep="\n")) for cell in row))
     out().print(table)
 
 

@@ -17,7 +17,7 @@ from harness_eval.cli.tasks_new import new
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.readiness import Readiness, check_all
 from harness_eval.reference.plan import load_plan
-from harness_eval.report.wording import count
+from harness_eval.report.wording import count, one_line, printable
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.sandboxes.docker.provider import DockerProvider
@@ -66,7 +66,8 @@ def list_all(
 
 def _row(task: Task) -> tuple[str, ...]:
     stresses, template = ", ".join(task.stresses), "yes" if has_template(task.folder) else ""
-    return task.suite, task.name, task.difficulty, stresses, template, _trouble(task)
+    cells = (task.suite, task.name, task.difficulty, stresses, template, _trouble(task))
+    return tuple(map(one_line, cells))
 
 
 def _trouble(task: Task) -> str:
@@ -106,7 +107,7 @@ def _closing(tasks: Sequence[Task]) -> str:
     parts += [f"{broken} of them broken"] if (broken := sum(task.broken is not None for task in tasks)) else []
     parts += [", ".join(f"{name} {number}" for name, number in counts["by_difficulty"].items())]
     parts += [", ".join(f"{name} {number}" for name, number in counts["by_stress"].items())]
-    return "; ".join(part for part in parts if part)
+    return printable("; ".join(part for part in parts if part))
 
 
 @app.command()
@@ -201,7 +202,7 @@ def _line(found: Readiness, width: int) -> str:
     notes = [found.told] if found.reason not in ("", _NO_BASE) else []
     if found.task.spec.limits.network and found.state != "cannot-run":
         notes.append("asks for the network")
-    return line + "".join(f"\n    {note}" for note in notes)
+    return printable(line) + "".join(f"\n    {printable(note)}" for note in notes)
 
 
 def _finding(found: Readiness) -> dict[str, Json]:

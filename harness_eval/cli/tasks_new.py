@@ -21,6 +21,21 @@ _Templates = Annotated[
         help="Bundled templates, or paths of others, or mapping files of data sets; default: all bundled templates.",
     ),
 ]
+
+
+def _folder(text: str) -> Path:
+    """The folder of that name, which need not exist; "" would be the current one."""
+    if not text.strip():
+        raise typer.BadParameter("it is empty; name a folder")
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise typer.BadParameter("it is a file; name a folder")
+    return path
+
+
+_Out = Annotated[
+    Path, typer.Option(parser=_folder, metavar="DIRECTORY", help="The folder that gets them; it may exist.")
+]
 _Seed = Annotated[
     int | None,
     typer.Option(
@@ -39,7 +54,7 @@ _Count = Annotated[
 
 
 def new(
-    out: Annotated[Path, typer.Option(file_okay=False, help="The folder that gets them; it may exist.")],
+    out: _Out,
     templates: _Templates = None,
     seed: _Seed = None,
     instances: _Count = None,

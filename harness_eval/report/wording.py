@@ -53,9 +53,9 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {plural}"
 
 
-def printable(text: object) -> str:
-    """The text with every control character, line breaks included, turned into a space."""
-    return "".join(character if character.isprintable() else " " for character in str(text))
+def printable(text: object, keep: str = "") -> str:
+    """The text with every control character but those of `keep`, line breaks included, turned into a space."""
+    return "".join(character if character.isprintable() or character in keep else " " for character in str(text))
 
 
 def one_line(text: object, length: int | None = None) -> str:

@@ -72,3 +72,40 @@ def test_a_killed_call_leaves_whole_tasks_only(tmp_path: Path) -> None:
     instances = write_instances(load_template("rebuild-order"), 1, 60, tmp_path)
     assert sorted(instance.folder.name for instance in instances if instance.kept) == left
     assert len(names(tmp_path)) == 60
+
+
+def test_a_folder_without_a_name_and_a_file_are_refused(harness_eval: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "it is empty" in refused(harness_eval, "")
+    assert "it is a file" in refused(harness_eval, tmp_path / "file")
+
+
+def refused(harness_eval: Run, out: object) -> str:
+    said = harness_eval("tasks", "new", "shift-plan", "--out", out)
+    assert said.code == 2
+    return said.err
+
+
+def test_what_a_data_set_says_cannot_steer_the_terminal(harness_eval: Run, tmp_path: Path) -> None:
+    row = {"question": "?", "answer": "a", "level": "\x1b[31mred", "kind": ["a\x1b[2J\nb"]}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n" + json.dumps({**row, "answer": "\x1b[2J "}) + "\n")
+    keys = "{path: rows.jsonl, shape: question, checker: number}"
+    (tmp_path / "bad.yaml").write_text(keys)
+    keys = "{path: rows.jsonl, shape: question, difficulty: {column: level}, stresses: {column: kind}}"
+    (tmp_path / "asked.yaml").write_text(keys)
+    for words in (["list"], ["check", "--sandbox", "local"], ["new", "--out", tmp_path / "a\x1b[2J"]):
+        for mapping in ("bad.yaml", "asked.yaml"):
+            said = harness_eval("tasks", *words, tmp_path / mapping)
+            assert "\x1b" not in said.out + said.err
+    assert "[31mred" in harness_eval("tasks", "list", tmp_path / "asked.yaml").out
+
+
+def test_the_name_of_a_folder_cannot_steer_the_terminal(harness_eval: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "a\x1b[2J"
+    (folder / "b\x1b[2J\nc").mkdir(parents=True)
+    (folder / "b\x1b[2J\nc" / "task.toml").write_text("=")
+    for words in (["list"], ["check", "--sandbox", "local"]):
+        said = harness_eval("tasks", *words, folder)
+        assert "\x1b" not in said.out + said.err
+    said = harness_eval("tasks", "list", tmp_path / "none\x1b[2J")
+    assert (said.code, "\x1b" in said.err) == (2, False)
