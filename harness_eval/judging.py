@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from harness_eval.errors import SandboxFailure, TaskFailure, last_words
 from harness_eval.sandboxes.base import Executed, Sandbox, SandboxProvider, UnfitState
+from harness_eval.sandboxes.secrecy import told
 from harness_eval.task import Task
 from harness_eval.types import Json, Verdict
 
 _TAIL = 2000  # characters of a program's last output that go into a verdict or a failure
 _SOLUTION_TIMEOUT = 600.0  # seconds, where the task sets no limit for the agent
+_EVERYWHERE = {"PATH", "HOME", "LANG"}  # variables without which programs do not run as elsewhere
 _ALIVE = "judged beside the processes that were left, since its solution leaves a service that the tests need"
 
 
@@ -99,14 +100,14 @@ async def verify(task: Task, sandbox: Sandbox) -> Verdict:
     ran = await sandbox.run(
         f"bash {shlex.quote(sandbox.root)}/tests/test.sh",
         timeout=task.verifier_timeout,
-        env={"VERIFIER_DIR": logs, "AS_SOLVER": sandbox.as_solver, **task.verifier_env},
+        env={"VERIFIER_DIR": logs, "AS_SOLVER": _as_solver(task, sandbox), **task.verifier_env},
     )
     try:
         if not task.live:
             await sandbox.end_processes()
     except UnfitState as error:
         raise TaskFailure(f"{task.name}: in the verifier's box {error}") from error
-    output = _without_values(_tail(ran.output), task.verifier_env)
+    output = _tail(task, ran.output)
     if ran.timed_out:
         raise TaskFailure(f"{task.name}: the verifier took longer than {task.verifier_timeout:g} s; {_said(output)}")
     try:
@@ -115,13 +116,23 @@ async def verify(task: Task, sandbox: Sandbox) -> Verdict:
         raise TaskFailure(f"{task.name}: {error}; {_said(output)}") from error
 
 
+def _as_solver(task: Task, sandbox: Sandbox) -> str:
+    """`Sandbox.as_solver` behind which the verifier's own variables are gone, and the task's are what the agent saw."""
+    if not sandbox.as_solver:
+        return ""
+    own = {"VERIFIER_DIR", "AS_SOLVER", *task.verifier_env} - _EVERYWHERE
+    unset = [word for name in sorted(own - task.spec.env.keys()) for word in ("-u", name)]
+    again = [f"{name}={task.spec.env[name]}" for name in sorted(own & task.spec.env.keys())]
+    return f"{shlex.join(['env', *unset, *again])} {sandbox.as_solver}"
+
+
 async def _bring_in(task: Task, sandbox: Sandbox, logs: str) -> None:
     """Bring the verifier into the box, where nothing that was left in its places may be taken for a part of it."""
     tests = f"{sandbox.root}/tests"
     try:
         prepared = await sandbox.run(_fresh_folders(sandbox.workdir, logs, tests), cwd=sandbox.root or "/")
         if prepared.exit_code != 0:
-            raise TaskFailure(f"{task.name}: its verifier cannot be brought in: {_tail(prepared.output)}")
+            raise TaskFailure(f"{task.name}: its verifier cannot be brought in: {_tail(task, prepared.output)}")
         await sandbox.upload(task.folder / "tests", "/tests")
     except OSError as error:
         raise TaskFailure(f"{task.name}: its verifier cannot be brought in: {error.strerror or error}") from error
@@ -140,7 +151,7 @@ async def remove_verifier(sandbox: Sandbox) -> None:
         f"[ -e {place}/test.sh ] || exit 0\n{command}\nrmdir {place} || true", cwd=sandbox.root or "/"
     )
     if done.exit_code != 0:
-        raise SandboxFailure(f"the verifier cannot be removed: {_tail(done.output)}")
+        raise SandboxFailure(f"the verifier cannot be removed: {last_words(done.output, _TAIL)}")
 
 
 def _fresh_folders(workdir: str, logs: str, tests: str) -> str:
@@ -240,7 +251,10 @@ async def _prove_solution(task: Task, provider: SandboxProvider) -> Proof:
 
 
 async def _solve(task: Task, sandbox: Sandbox) -> Executed:
-    await sandbox.upload(task.folder / "solution", "/solution")
+    try:
+        await sandbox.upload(task.folder / "solution", "/solution")
+    except OSError as error:
+        raise TaskFailure(f"{task.name}: its solution cannot be brought in: {error.strerror or error}") from error
     return await sandbox.run(
         f"bash {shlex.quote(sandbox.root + '/solution/solve.sh')}",
         timeout=task.agent_timeout or _SOLUTION_TIMEOUT,
@@ -250,21 +264,14 @@ async def _solve(task: Task, sandbox: Sandbox) -> Executed:
 
 def _unsolved(task: Task, ran: Executed, verdict: Verdict) -> str:
     ended = "was stopped at its time limit" if ran.timed_out else f"ended with exit code {ran.exit_code}"
-    solution = _without_values(_tail(ran.output), task.solution_env)
+    solution = _tail(task, ran.output)
     return f"score {verdict.score:g} after solve.sh, which {ended} ({_said(solution)}); verifier: {verdict.detail}"
 
 
-def _tail(output: str) -> str:
-    return last_words(output, _TAIL)
+def _tail(task: Task, output: str) -> str:
+    """The end of what a program printed, without what may be credentials of the host."""
+    return told(output, _TAIL, task.spec.env, task.verifier_env, task.solution_env)
 
 
 def _said(output: str) -> str:
     return f"last output: {output}" if output else "it printed nothing"
-
-
-def _without_values(text: str, env: Mapping[str, str]) -> str:
-    """The text without the values of these variables, which may be credentials of the host."""
-    for value in env.values():
-        if len(value) >= 8:
-            text = text.replace(value, "[redacted]")
-    return text

@@ -23,12 +23,14 @@ _COMPOSE = [f"{stem}.{ending}" for stem in ("docker-compose", "compose") for end
 _COMPOSED = "its environment is a docker-compose file, which may start other containers, mounts and networks"
 _NETWORK_CHANGES = "its network changes between environment, agent and verifier"
 _MEGABYTES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
+_MOST_MEGABYTES = 1 << 24  # 16 TB, more than any machine gives a box
+_Megabytes = Annotated[int, Field(gt=0, le=_MOST_MEGABYTES)]
 _Network: TypeAlias = Literal["public", "no-network", "allowlist"]
 _Size = Annotated[str, Field(pattern=r"(?i)^\s*\d+(\.\d+)?\s*[kmgt]i?b?\s*$")]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, allow_inf_nan=False)
 
 
 class Metadata(_Section):
@@ -82,8 +84,8 @@ class Environment(_Section):
     docker_image: str | None = None
     os: str = "linux"
     cpus: PositiveFloat | None = None
-    memory_mb: PositiveInt | None = None
-    storage_mb: PositiveInt | None = None
+    memory_mb: _Megabytes | None = None
+    storage_mb: _Megabytes | None = None
     memory: _Size | None = None
     storage: _Size | None = None
     gpus: int = 0
@@ -241,7 +243,7 @@ def _megabytes(size: str | None) -> int | None:
     if size is None:
         return None
     number, unit = re.findall(r"[\d.]+|[kmgt]", size.lower())[:2]
-    return max(1, round(float(number) * _MEGABYTES[unit]))
+    return min(max(1, round(float(number) * _MEGABYTES[unit])), _MOST_MEGABYTES)
 
 
 def _dockerfile_workdir(path: Path) -> str | None:

@@ -145,6 +145,9 @@ BROKEN = [
     (write("task.toml", "[agent]\ntimeout_secs = 9\n"), "unknown key agent.timeout_secs; did you mean 'timeout_sec'"),
     (write("task.toml", "a = " + "[" * 9999), "task.toml: not valid TOML"),
     (lambda folder: os.mkfifo(folder / "tests" / "pipe"), "pipe: is neither a file, a folder nor a link"),
+    (write("task.toml", "[environment]\ncpus = inf\n"), "environment.cpus"),
+    (write("task.toml", "[agent]\ntimeout_sec = inf\n"), "agent.timeout_sec"),
+    (write("task.toml", "[environment]\nstorage_mb = 99999999999\n"), "environment.storage_mb"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Self
 
 from harness_eval.errors import ConfigError
+
+_OF_THE_SYSTEM = re.compile(r"/+(proc|dev|sys)(/|$)")  # where nobody can work
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +65,11 @@ class BoxSpec:
     healthcheck: Healthcheck | None = None
 
     def __post_init__(self) -> None:
-        """Raises ConfigError for a working directory that is not absolute, or leads up again."""
+        """Raises ConfigError for a working directory that is not absolute, leads up again, or is the system's."""
         if not self.workdir.startswith("/") or ".." in self.workdir.split("/") or "\0" in self.workdir:
             raise ConfigError(f"{self.name}: the working directory {self.workdir!r} must be absolute, without '..'")
+        if _OF_THE_SYSTEM.match(self.workdir):
+            raise ConfigError(f"{self.name}: the working directory (environment.workdir) cannot be {self.workdir!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +96,10 @@ class Sandbox(ABC):
 
     The local sandbox has no file system of its own, so there `/tests` lives at `root + "/tests"`; elsewhere root is "".
     `as_solver` is what a verifier writes before a command that runs the solver's code, as shell words: such a command
-    sees the working directory, but neither `/tests` nor `/logs` nor the verifier's processes. Empty where a verifier
-    and what it runs cannot be kept apart. `own_judge` says that what is judged here is the agent's very box, emptied of
-    its processes, and no copy.
+    sees the working directory, but neither `/tests` nor `/logs`, and can touch none of the verifier's processes. `/tmp`
+    is shared, and in bubblewrap both are one user there: what a verifier must keep from the solver's code belongs into
+    `$VERIFIER_DIR`. Empty where a verifier and what it runs cannot be kept apart. `own_judge` says that what is judged
+    here is the agent's very box, emptied of its processes, and no copy.
     """
 
     workdir: str

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 
-from harness_eval.errors import SandboxFailure, TaskFailure, last_words
+from anyio import to_thread
+
+from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
 from harness_eval.sandboxes.healthcheck import require_healthy
+from harness_eval.sandboxes.secrecy import told
 
 LOGS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")  # folders that every box has
 _TAIL = 2000  # characters of a program's last output that go into a failure
@@ -45,15 +49,37 @@ async def prepare(box: Sandbox, spec: BoxSpec) -> None:
     wait until the box is healthy.
 
     Raises:
-        TaskFailure: `setup.sh` or the health check failed; with its last output.
+        TaskFailure: the files do not fit, or `setup.sh` or the health check failed; with its last output.
     """
     if spec.environment is not None:
         files, script = spec.environment / "files", spec.environment / "setup.sh"
         if files.is_dir():
-            await box.upload(files, spec.workdir)
+            await _bring_files(box, spec, files)
         if script.is_file():
-            await _set_up(box, spec, script.read_text(encoding="utf-8"))
+            await _set_up(box, spec, _text(spec, script))
     await require_healthy(box, spec)
+
+
+async def _bring_files(box: Sandbox, spec: BoxSpec, files: Path) -> None:
+    try:
+        size, room = await to_thread.run_sync(_size, files), spec.limits.disk_mb
+        if size > room << 20:
+            raise OSError(errno.ENOSPC, f"{size >> 20} MB, more than the {room} MB of environment.storage_mb")
+        await box.upload(files, spec.workdir)
+    except OSError as error:
+        raise TaskFailure(f"{spec.name}: environment/files does not go into its box: {error.strerror}") from error
+
+
+def _size(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _text(spec: BoxSpec, script: Path) -> str:
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise TaskFailure(f"{spec.name}: environment/{script.name} cannot be read: {error}") from error
 
 
 async def _set_up(box: Sandbox, spec: BoxSpec, script: str) -> None:
@@ -61,4 +87,6 @@ async def _set_up(box: Sandbox, spec: BoxSpec, script: str) -> None:
     ran = await box.run(script, timeout=spec.build_timeout)
     if ran.exit_code != 0:
         ended = f"took longer than {spec.build_timeout:g} s" if ran.timed_out else f"ended with {ran.exit_code}"
-        raise TaskFailure(f"{spec.name}: environment/setup.sh {ended}; last output: {last_words(ran.output, _TAIL)}")
+        raise TaskFailure(
+            f"{spec.name}: environment/setup.sh {ended}; last output: {told(ran.output, _TAIL, spec.env)}"
+        )

@@ -33,7 +33,8 @@ def batches(source: Path, target: str) -> Iterator[list[bytes]]:
             if size >= PIECE:
                 yield batch
                 batch, size = [], 0
-    yield batch
+    if batch:
+        yield batch
 
 
 def _entries(path: Path, place: bytes) -> Iterator[list[bytes]]:

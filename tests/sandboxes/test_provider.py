@@ -27,8 +27,9 @@ def test_an_option_of_another_kind_is_refused() -> None:
         provider("local", base_image="x")
 
 
-def test_docker_without_an_engine_says_how_to_start_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "http://[", "tcp://127.0.0.1:99999", "fd://", "nonsense"])
+def test_docker_without_an_engine_says_how_to_start_one(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("DOCKER_HOST", address)
     with pytest.raises(ConfigError, match=r"systemctl start docker"):
         provider("docker")
 

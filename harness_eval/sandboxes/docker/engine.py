@@ -16,10 +16,13 @@ _TIMEOUT = 120  # seconds in which the engine must answer; it may be busy with m
 
 
 def connect() -> DockerClient:
-    """A client of the engine; a DockerException if none answers."""
+    """A client of the engine; a DockerException if none answers, or `DOCKER_HOST` is no address."""
     import docker  # lazy: slow import
 
-    return docker.from_env(timeout=_TIMEOUT)
+    try:
+        return docker.from_env(timeout=_TIMEOUT)
+    except (ValueError, OverflowError) as error:
+        raise docker.errors.DockerException(f"DOCKER_HOST is no address: {error}") from error
 
 
 @contextmanager

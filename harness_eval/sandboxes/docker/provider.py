@@ -52,7 +52,8 @@ class DockerProvider(SandboxProvider):
         "commands see only their own container, have no network unless the task asks for it, no privileges, and limits "
         "on time, output, memory, processes, processor time and disk; in an image of the task's own they may be root, "
         "with the rights over files, users and processes alone, its files are counted every few seconds where the "
-        "engine cannot limit them, and what its verifier runs has the verifier's rights; the kernel is shared"
+        "engine cannot limit them, what its verifier runs has the verifier's rights, and a verdict on such a task can "
+        "be forged by a model that replaces the container's programs; the kernel is shared"
     )
 
     def __init__(self, base_image: str | None = None) -> None:
