@@ -91,6 +91,7 @@ DEEP_PATTERN = "(" * 5000 + ")" * 5000
         (f"shape: question\nanswer_pattern: '{DEEP_PATTERN}'", "answer_pattern: "),
         ("shape: question\nanswer_pattern: '(a{99999999999999})'", "answer_pattern: "),
         ("shape: repair\nimage: x\nrunner: each\ntest_command: 'run {test}'\npassed: '['", "passed: '[' is no regular"),
+        ("shape: question\nanswer_file: a/", "answer_file: must be a file"),
         ("shape: question\nenvironment: {when: 2020-01-01}", "environment.when: must be a text"),
         ("shape: question\nenvironment: {env: {A: null}}", "environment.env.A: must be a text"),
         ("shape: question\nenvironment: {cpus: .inf}", "environment.cpus: must be a number"),

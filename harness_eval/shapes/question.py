@@ -82,8 +82,8 @@ class Question(Shape):
             raise ValueError("the checker program, and it alone, needs `program`, the path of a Python file")
         if (self.checker == "choice") != (self.columns.choices is not None):
             raise ValueError("the checker choice, and it alone, needs columns.choices")
-        if ".." in PurePosixPath(self.answer_file).parts:
-            raise ValueError("answer_file: must be in the working directory")
+        if ".." in PurePosixPath(self.answer_file).parts or self.answer_file.endswith("/"):
+            raise ValueError("answer_file: must be a file in the working directory")
         if self.answer_pattern is not None:
             if fault := pattern_fault(self.answer_pattern):
                 raise ValueError(f"answer_pattern: {fault}")
