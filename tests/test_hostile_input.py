@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness_eval import rows
 from harness_eval.errors import ConfigError
 from harness_eval.row_source import read_rows
 from harness_eval.rows import cached, load_mapping, materialise
@@ -18,6 +21,7 @@ from harness_eval.shapes import UnusableRow
 from harness_eval.shapes.patterns import search
 from harness_eval.shapes.repository import _files_of, mirrored
 from harness_eval.task import load_task
+from harness_eval.task_files import digest
 from harness_eval.templates import load_template, write_instances
 
 
@@ -173,6 +177,27 @@ def test_searches_find_what_re_finds_and_those_after_one_that_was_given_up_too()
     with pytest.raises(UnusableRow):
         search(SLOW, "a" * 60, whole=True)
     assert search("\\w+", "é\n", whole=False) == ["é"]
+
+
+@pytest.mark.parametrize("instruction", [None, "Mine.\n"])
+def test_an_equal_task_that_appears_meanwhile_is_kept_and_another_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, instruction: str | None
+) -> None:
+    asked = mapping(tmp_path, [ASKED])
+    (standing,) = materialise(asked, tmp_path / "other").tasks
+    if instruction:
+        (standing / "instruction.md").write_text(instruction)
+
+    def named(*given: Any) -> bool:
+        shutil.copytree(standing, tmp_path / "out" / "row-1")
+        return settled(*given)
+
+    settled = rows._settled
+    monkeypatch.setattr(rows, "_settled", named)
+    with pytest.raises(ConfigError, match="holds something else") if instruction else nullcontext():
+        materialise(asked, tmp_path / "out")
+    assert digest(tmp_path / "out" / "row-1") == digest(standing)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["row-1"]
 
 
 # Files of commas
