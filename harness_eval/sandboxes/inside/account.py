@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from _signal import SIG_DFL, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ, signal  # type: ignore[import-not-found]
+from errno import ENOENT
 
 IGNORED = (SIGHUP, SIGINT, SIGTERM)  # a command may send them to everything it sees
 DEFAULTED = (*IGNORED, SIGPIPE, SIGXFSZ)  # ignored here, and what is ignored would be inherited
@@ -24,11 +25,21 @@ def start_as_user(words: list[bytes], variables: dict[bytes, bytes], writer: int
         group, user = os.getegid(), os.geteuid()
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
-        os.execvpe(words[0], words, variables)
+        become(words, variables)
     except OSError as error:
         os.write(2, b"bash: %s\n" % str(error.strerror).encode())
     finally:
         os._exit(126)
+
+
+def become(words: list[bytes], variables: dict[bytes, bytes]) -> None:
+    """Run a program that is found as `posix_spawnp` finds it; `os.execvpe` would load a slow module each time."""
+    for folder in os.environb.get(b"PATH", b"/usr/bin:/bin").split(b":"):
+        try:
+            os.execve(folder + b"/" + words[0], words, variables)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            continue
+    raise FileNotFoundError(ENOENT, "No such file or directory")
 
 
 def act_for(account: str) -> None:
