@@ -136,8 +136,9 @@ def keeps_the_rule(code: str) -> bool:
         return False
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    used = {getattr(node, field, None) for node in nodes for field in ("id", "attr", "name")}
-    return imported <= {"datetime", "sys"} and not used & {"__import__", "today", "now", "utcnow"}
+    asked = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    asked |= {node.id for node in nodes if isinstance(node, ast.Name)} & {"__import__"}
+    return imported <= {"datetime", "sys"} and not asked & {"__import__", "today", "now", "utcnow"}
 
 
 def within_the_rule() -> bool:
