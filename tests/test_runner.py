@@ -96,7 +96,7 @@ async def test_an_unsolved_trial_is_never_tried_again(tmp_path: Path) -> None:
 async def test_a_broken_verifier_is_not_tried_again(tmp_path: Path) -> None:
     kept, provider = Kept(), Breaking()
     await Runner(provider, kept).run([Lane(Scripted(), trials(tmp_path, 1, test_sh="exit 0\n"))])
-    assert provider.opened == 1
+    assert provider.opened == 2  # the trial, and the proof that the agent is not the cause
     assert kept.results[0].failure is not None
     assert kept.results[0].failure.owner == "task"
 

@@ -29,7 +29,8 @@ class Shells(BubblewrapProvider):
         with tempfile.TemporaryDirectory() as folder:
             tools = _tools(Path(folder), self._shell)
             words = [*_namespaces(spec), "--tmpfs", "/usr/libexec", "--ro-bind", str(tools), TOOLS]
-            words += ["sh", "-c", entrypoint(spec.limits.disk_mb << 20)]
+            # Whoever starts the tests may ignore signals, and an engine would not pass that on.
+            words += ["env", "--default-signal", "sh", "-c", entrypoint(spec.limits.disk_mb << 20)]
             env = clean_environment(HOME, {})
             async with self._group(spec) as group, launched(words, env, "/") as (channel, process):
                 box = ShellBox(channel, spec.workdir, spec.env, group.starved if group else None)
