@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness_eval.bundled import folder as bundled_folder
-from harness_eval.judging import judge
+from harness_eval.judging import verify
 from harness_eval.sandboxes.base import Sandbox
 from harness_eval.sandboxes.local import LocalProvider
 from harness_eval.task import Task, load_suite
@@ -105,11 +105,11 @@ async def solved_box(task: Task, box: Sandbox) -> list[str]:
 
 
 def spoiled(changed: list[str], tests: str) -> Iterator[tuple[str, str]]:
-    """What is done to one changed file after another, and the command; `tests` is the verifier's folder."""
-    for path in changed:
+    """What is done to one changed file after another, the most to the first; `tests` is the verifier's folder."""
+    for number, path in enumerate(changed):
         where = shlex.quote(path)
         restore = f"rm -rf {where}; [ ! -e ../before/{where} ] || cp -a ../before/{where} {where}"
-        for what, command in RUBBISH.items():
+        for what, command in list(RUBBISH.items())[: 1 if number else None]:
             filled = command.format(path=where, tests=tests)
             yield f"{path}: {what}", f"rm -rf {where}; {filled}" if command else restore
         if path.endswith(".py"):
@@ -127,13 +127,12 @@ BY_THE_WAY: dict[str, set[str]] = {
 @pytest.mark.anyio
 @EACH
 async def test_spoiling_any_file_of_a_solution_is_judged_and_is_not_solved(name: str) -> None:
-    task, provider, wrong = TASKS[name], LocalProvider(), []
-    async with provider.open(task.spec) as box:
+    task, wrong = TASKS[name], []
+    async with LocalProvider().open(task.spec) as box:
         changed = [path for path in await solved_box(task, box) if path not in BY_THE_WAY.get(name, ())]
         for what, command in spoiled(changed, f"{shlex.quote(box.root)}/tests"):
-            await box.run("find . -mindepth 1 -delete; cp -a ../after/. .")
-            await box.run(command)
-            if (await judge(task, box, provider)).solved:
+            await box.run(f"find . -mindepth 1 -delete; cp -a ../after/. .; {command}")
+            if (await verify(task, box)).solved:
                 wrong.append(what)
     assert not wrong
 
@@ -141,15 +140,15 @@ async def test_spoiling_any_file_of_a_solution_is_judged_and_is_not_solved(name:
 @pytest.mark.anyio
 @EACH
 async def test_the_instruction_in_place_of_every_answer_earns_nothing(name: str) -> None:
-    task, provider = TASKS[name], LocalProvider()
-    async with provider.open(task.spec) as box:
+    task = TASKS[name]
+    async with LocalProvider().open(task.spec) as box:
         changed = await solved_box(task, box)
         await box.run("find . -mindepth 1 -delete; cp -a ../before/. .")
         fresh = [path for path in changed if (await box.run(f"test -e {shlex.quote(path)}")).exit_code]
         for path in fresh:
             text = json.dumps(task.instruction) if path.endswith(".json") else task.instruction
             await box.write(path, text.encode())
-        verdict = await judge(task, box, provider)
+        verdict = await verify(task, box)
     assert verdict.score < 1 / 2, verdict.detail
 
 

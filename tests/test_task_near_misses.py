@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness_eval.bundled import folder as bundled_folder
-from harness_eval.judging import verify
-from harness_eval.sandboxes.local import LocalProvider
-from harness_eval.task import load_task
-from harness_eval.types import Verdict
+from tests.solved import judged_after
 
 pytestmark = pytest.mark.anyio
 
@@ -223,22 +219,6 @@ MERGE() {
 """
 
 
-async def after(name: str, command: str) -> Verdict:
-    """The verdict when this is run after the task's own solution."""
-    task = load_task(bundled_folder("tasks") / "core" / name)
-    async with LocalProvider().open(task.spec) as box:
-        await box.upload(task.folder / "solution", "/solution")
-        solution = f"{box.root}/solution"
-        solved = await box.run(f"bash {solution}/solve.sh")
-        assert solved.exit_code == 0, solved.output
-        before = await box.run("find . -type f -exec sha256sum {} + | sort; find . -type d | sort")
-        changed = await box.run(COMMANDS + command, env={"SOLUTION": solution})
-        assert changed.exit_code == 0, changed.output
-        behind = await box.run("find . -type f -exec sha256sum {} + | sort; find . -type d | sort")
-        assert behind.output != before.output, "the command changes nothing"
-        return await verify(task, box)
-
-
 def rows(table: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
     """One test for each row, named after the task and what is done to it."""
     values = [pytest.param(name, command, id=f"{name}: {what}") for name, what, command in table]
@@ -247,10 +227,10 @@ def rows(table: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
 
 @rows(NEAR_MISSES)
 async def test_a_solution_with_one_thing_spoiled_is_not_solved(name: str, command: str) -> None:
-    assert not (await after(name, command)).solved
+    assert not (await judged_after(name, COMMANDS + command)).solved
 
 
 @rows(STILL_RIGHT)
 async def test_a_solution_that_differs_only_in_form_is_solved(name: str, command: str) -> None:
-    verdict = await after(name, command)
+    verdict = await judged_after(name, COMMANDS + command)
     assert verdict.solved, verdict.detail

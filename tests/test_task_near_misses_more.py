@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness_eval.bundled import folder as bundled_folder
-from harness_eval.judging import verify
-from harness_eval.sandboxes.base import Sandbox
-from harness_eval.sandboxes.local import LocalProvider
-from harness_eval.task import load_task
-from harness_eval.types import Verdict
+from tests.solved import judged_after
 
 pytestmark = pytest.mark.anyio
 
@@ -186,7 +181,6 @@ STILL_RIGHT = [
     ("inventory-reconcile", "quoted fields", "sed -i '2s/\\([A-Z0-9-]*\\),/\"\\1\",/' report/differences.csv"),
     ("inventory-reconcile", "another layout", in_json("report/summary.json", "pass")),
     ("parser-bug", "caches left behind", "python3 run_tests.py"),
-    ("env-precedence", "deployed twice", "DEPLOY shared region/south stage/live machine secret limits"),
     ("needle-in-config", "other blanks", "sed -i 's/every = 95m/every=95m/' conf.d/43-*"),
     ("needle-in-config", "no final newline", "printf delta-packages > culprit.txt"),
     (
@@ -212,25 +206,6 @@ DEPLOY() {
 """
 
 
-async def solve(name: str, box: Sandbox) -> None:
-    """The task's own solution."""
-    await box.upload(bundled_folder("tasks") / "core" / name / "solution", "/solution")
-    done = await box.run(f"bash {box.root}/solution/solve.sh")
-    assert done.exit_code == 0, done.output
-
-
-async def after(name: str, change: str) -> Verdict:
-    """The verdict when this is run after the solution."""
-    task = load_task(bundled_folder("tasks") / "core" / name)
-    async with LocalProvider().open(task.spec) as box:
-        await solve(name, box)
-        before = await verify(task, box)
-        assert before.solved, before.detail
-        done = await box.run(DEPLOY + change)
-        assert done.exit_code == 0, done.output
-        return await verify(task, box)
-
-
 def by_name(rows: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
     """One test for each row, named after the task and what is done."""
     values = [pytest.param(name, change, id=f"{name}: {what}") for name, what, change in rows]
@@ -239,10 +214,10 @@ def by_name(rows: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
 
 @by_name(NEAR_MISSES)
 async def test_a_solution_with_one_thing_spoiled_is_not_solved(name: str, change: str) -> None:
-    assert not (await after(name, change)).solved
+    assert not (await judged_after(name, DEPLOY + change)).solved
 
 
 @by_name(STILL_RIGHT)
 async def test_a_solution_that_differs_only_in_form_is_solved(name: str, change: str) -> None:
-    verdict = await after(name, change)
+    verdict = await judged_after(name, DEPLOY + change)
     assert verdict.solved, verdict.detail
