@@ -20,6 +20,7 @@ from contextlib import contextmanager
 
 from harness_eval.types import Owner, Trajectory
 
+LAST_WORDS = 2000  # characters of a program's output that go into a verdict or a failure
 # Every repetition has a bound or ends at a character of its own, so that the search takes time linear in the text.
 _SECRET = re.compile(
     r"(?i)(bearer\s{1,9}|\bauthorization[\"'=:\s]{1,9}(?:(?:bearer|basic|token)\s{1,9})?"
@@ -49,7 +50,7 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     return f"{hint}choices: {', '.join(shown)}, and {len(known) - _CHOICES} more"
 
 
-def last_words(output: str, most: int) -> str:
+def last_words(output: str, most: int = LAST_WORDS) -> str:
     """The end of what a program printed: at most so many characters, without credentials.
 
     Of a line that was written over, as progress is, what a terminal would show last.

@@ -13,7 +13,6 @@ from harness_eval.sandboxes.secrecy import told
 from harness_eval.task import Task
 from harness_eval.types import Json, Verdict
 
-_TAIL = 2000  # characters of a program's last output that go into a verdict or a failure
 _SOLUTION_TIMEOUT = 600.0  # seconds, where the task sets no limit for the agent
 _EVERYWHERE = {"PATH", "HOME", "LANG"}  # variables without which programs do not run as elsewhere
 _ALIVE = "judged beside the processes that were left, since its solution leaves a service that the tests need"
@@ -60,16 +59,12 @@ async def judge(task: Task, box: Sandbox, provider: SandboxProvider) -> Verdict:
 
 async def _judges(task: Task, provider: SandboxProvider) -> bool:
     """Whether the verifier does its work here and now, without an agent."""
-    if _has_solution(task):
+    if task.has_solution:
         return (await _prove_solution(task, provider)).ok
     with suppress(TaskFailure):
         async with provider.open(task.spec) as box:
             return not (await _judged(task, box, provider)).solved
     return False
-
-
-def _has_solution(task: Task) -> bool:
-    return (task.folder / "solution" / "solve.sh").is_file()
 
 
 async def _judged(task: Task, box: Sandbox, provider: SandboxProvider) -> Verdict:
@@ -151,7 +146,7 @@ async def remove_verifier(sandbox: Sandbox) -> None:
         f"[ -e {place}/test.sh ] || exit 0\n{command}\nrmdir {place} || true", cwd=sandbox.root or "/"
     )
     if done.exit_code != 0:
-        raise SandboxFailure(f"the verifier cannot be removed: {last_words(done.output, _TAIL)}")
+        raise SandboxFailure(f"the verifier cannot be removed: {last_words(done.output)}")
 
 
 def _fresh_folders(workdir: str, logs: str, tests: str) -> str:
@@ -222,7 +217,7 @@ async def prove(task: Task, provider: SandboxProvider) -> Proof:
         return Proof(None, None, False, f"cannot run here: {task.unsupported}")
     try:
         async with provider.open(task.spec) as box, _sealed(task, box, provider) as sealed:
-            own_judge = sealed is box or sealed.own_judge
+            own_judge = sealed.own_judge
             untouched = await verify(task, sealed)
     except (TaskFailure, UnfitState) as failure:
         return Proof(None, None, False, str(failure))
@@ -237,7 +232,7 @@ async def prove(task: Task, provider: SandboxProvider) -> Proof:
 
 async def _prove_solution(task: Task, provider: SandboxProvider) -> Proof:
     """The half of a proof that is about the solution."""
-    if not _has_solution(task):
+    if not task.has_solution:
         return Proof(None, None, False, "there is no solution/solve.sh to prove it with")
     try:
         async with provider.open(task.spec) as box:
@@ -270,7 +265,7 @@ def _unsolved(task: Task, ran: Executed, verdict: Verdict) -> str:
 
 def _tail(task: Task, output: str) -> str:
     """The end of what a program printed, without what may be credentials of the host."""
-    return told(output, _TAIL, task.spec.env, task.verifier_env, task.solution_env)
+    return told(output, task.spec.env, task.verifier_env, task.solution_env)
 
 
 def _said(output: str) -> str:

@@ -127,7 +127,7 @@ def _runnable(chosen: Sequence[Task], boxes: SandboxProvider, played: bool) -> t
             task.name for task in tasks if needs_container(task.spec) and task.spec.user in (None, "root", "0")
         ],
         "have no solution, so nobody has shown that they can be solved": [
-            task.name for task in tasks if not (task.folder / "solution" / "solve.sh").is_file()
+            task.name for task in tasks if not task.has_solution
         ],
     }
     told = [f"{len(names)} of {len(tasks)} tasks {what}: {_listed(names)}" for what, names in kinds.items() if names]

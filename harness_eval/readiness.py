@@ -98,7 +98,7 @@ def _state(task: Task, proof: Proof) -> tuple[State, str]:
     untouched = proof.untouched
     if NO_RUNNER in f"{proof.detail}{untouched.detail if untouched else ''}":
         return "cannot-run", proof.detail
-    if untouched and not untouched.solved and not (task.folder / "solution" / "solve.sh").is_file():
+    if untouched and not untouched.solved and not task.has_solution:
         return "unproven", "no solution: cannot be proven"
     # What could not be fetched says nothing about the task; a task without network that fails has only itself to blame.
     fetches = task.spec.limits.network or _UNBUILT in proof.detail

@@ -25,7 +25,7 @@ from harness_eval.errors import ConfigError, nearest
 from harness_eval.row_source import NumberedRow, read_rows
 from harness_eval.shapes import SHAPES, Shape, UnusableRow
 from harness_eval.task_files import digest
-from harness_eval.unfinished import unfinished
+from harness_eval.unfinished import settle, unfinished
 
 _UNUSABLE = "unusable-rows.json"
 _SHOWN = 3  # ids named in one message
@@ -92,7 +92,7 @@ def materialise(mapping: Path, out: Path) -> Made:
             if place in kept:
                 _require_same(path, place)
         for path, place in places.items():
-            if place not in kept and not _settled(path, place):
+            if place not in kept and not settle(path, place):
                 _require_same(path, place)
         return Made(tuple(places.values()), made.unusable, frozenset(kept))
 
@@ -112,22 +112,11 @@ def cached(mapping: Path) -> Made:
             made = _write(shape, rows, mapping, scratch / "made" / suite)
             told = [astuple(each) for each in made.unusable]
             (scratch / "made" / _UNUSABLE).write_text(json.dumps(told), encoding="utf-8")
-            _settled(scratch / "made", place)
+            settle(scratch / "made", place)
     known = [Unusable(*each) for each in json.loads((place / _UNUSABLE).read_text(encoding="utf-8"))]
     left_out = {each.number for each in known}
     tasks = tuple(place / suite / name for name, (number, _) in rows.items() if number not in left_out)
     return Made(tasks, tuple(known))
-
-
-def _settled(finished: Path, place: Path) -> bool:
-    """Give a finished folder its name; False where another process was faster."""
-    try:
-        finished.rename(place)
-    except OSError:
-        if not place.is_dir():
-            raise
-        return False
-    return True
 
 
 def _require_same(made: Path, place: Path) -> None:

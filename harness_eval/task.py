@@ -49,6 +49,11 @@ class Task:
     live: bool = False
     broken: str | None = None
 
+    @property
+    def has_solution(self) -> bool:
+        """Whether there is something to prove it with."""
+        return (self.folder / "solution" / "solve.sh").is_file()
+
 
 def load_task(folder: Path) -> Task:
     """The task in this folder.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from harness_eval.draws import Draws, draw
 from harness_eval.errors import BoundaryFailure, ConfigError, boundary, nearest
 from harness_eval.shapes.names import wrong_name
 from harness_eval.types import Json
-from harness_eval.unfinished import unfinished
+from harness_eval.unfinished import settle, unfinished
 
 FILE = "template.py"
 _REQUIRED = ("task.toml", "instruction.md", "tests/test.sh")
@@ -202,12 +201,8 @@ def _require_same(folder: Path, files: Mapping[str, str]) -> None:
 def _write(folder: Path, files: Mapping[str, str], scratch: Path) -> None:
     for name, text in files.items():
         _write_file(scratch / folder.name / name, text)
-    try:
-        os.rename(scratch / folder.name, folder)  # noqa: PTH104 - fails where something stands, unlike Path.replace
-    except OSError:
-        if not folder.is_dir():
-            raise
-        _require_same(folder, files)  # another process was faster
+    if not settle(scratch / folder.name, folder):
+        _require_same(folder, files)
 
 
 def _write_file(path: Path, text: str) -> None:

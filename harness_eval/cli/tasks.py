@@ -175,9 +175,15 @@ def _teller(tasks: Sequence[Task], show: Callable[[str], None]) -> Callable[[Rea
 async def _check(
     tasks: Sequence[Task], chosen: SandboxProvider, jobs: int, watch: Callable[[Readiness], None]
 ) -> list[Readiness]:
+    found: list[Readiness] = []
+
+    def look(each: Readiness) -> None:
+        found.append(_with_plan(each))
+        watch(found[-1])
+
     async with chosen:
-        found = await check_all(tasks, chosen, jobs, lambda each: watch(_with_plan(each)))
-    return [_with_plan(each) for each in found]
+        await check_all(tasks, chosen, jobs, look)
+    return found
 
 
 def _with_plan(found: Readiness) -> Readiness:

@@ -190,4 +190,5 @@ class SandboxProvider(ABC):
             SandboxFailure: a box cannot be made, or is broken.
         """
         await box.end_processes()
+        box.own_judge = True
         yield box

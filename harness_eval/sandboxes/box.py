@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import anyio
-from anyio import to_thread
 
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes.base import Executed, Sandbox, UnfitState
@@ -19,7 +18,7 @@ from harness_eval.sandboxes.channel import PATIENCE, Channel, Lifeline, Starved,
 from harness_eval.sandboxes.inside import program
 from harness_eval.sandboxes.inside.files import PIECE
 from harness_eval.sandboxes.inside.wire import pack
-from harness_eval.sandboxes.packing import batches, pieces
+from harness_eval.sandboxes.packing import contents, pieces
 
 FILE_LIMIT = 64 << 20  # bytes of the largest file that is read out of a box
 
@@ -101,10 +100,7 @@ class SupervisedBox(Sandbox):
 
     async def upload(self, source: Path, target: str) -> None:
         """Copy a host folder's content into the box as its user; links are copied as links."""
-        if not await to_thread.run_sync(source.is_dir):
-            raise NotADirectoryError(f"{source} is no folder")
-        content = batches(source, os.fsdecode(self.locate(target)))
-        while (batch := await to_thread.run_sync(next, content, None)) is not None:
+        async for batch in contents(source, os.fsdecode(self.locate(target))):
             await self.put(batch)
 
     async def contents(self, path: str, place: bytes, limit: int) -> AsyncIterator[list[bytes]]:
@@ -159,9 +155,7 @@ class SupervisedBox(Sandbox):
             with anyio.fail_after(patience):
                 return await self._channel.receive()
         except TimeoutError as error:
-            failure = self._line.broken(f"the box was silent for {patience:g} s")
-            failure.label = "sandbox.exec_hang"
-            raise failure from error
+            raise self._line.silent(patience) from error
         except (OSError, EOFError, ValueError) as error:
             said = str(error).strip() or "its first process ended"
             raise await self._line.gone(f"the box is gone: {said}") from error

@@ -28,7 +28,7 @@ from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
 from harness_eval.sandboxes.environment import LOGS, needs_container, prepare, require_no_image
 from harness_eval.sandboxes.launch import STANDARD_PATH, clean_environment, launched
-from harness_eval.sandboxes.sealing import copy_folder
+from harness_eval.sandboxes.sealing import copy_folder, roomy
 
 HOME = "/home/agent"
 _USER = "1000"  # user and group inside
@@ -102,10 +102,10 @@ class BubblewrapProvider(SandboxProvider):
         assert isinstance(box, SupervisedBox)
         await to_thread.run_sync(self.unavailable)
         await box.end_processes()
-        roomy = replace(spec, limits=replace(spec.limits, disk_mb=2 * spec.limits.disk_mb))
-        async with self._opened(roomy, _namespaces(roomy, judging=True)) as sealed:
+        judging = replace(spec, limits=roomy(spec.limits))
+        async with self._opened(judging, _namespaces(judging, judging=True)) as sealed:
             await copy_folder(box, sealed, spec.workdir, spec.limits.disk_mb << 20)
-            sealed.as_solver = shlex.join(_as_solver(roomy)) if self._nests else ""
+            sealed.as_solver = shlex.join(_as_solver(judging)) if self._nests else ""
             yield sealed
 
     @asynccontextmanager

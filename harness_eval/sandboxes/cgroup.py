@@ -137,7 +137,7 @@ class Group:
 def left(place: Parents) -> dict[str, str]:
     """The groups that runs have made, dead and living ones: names, with the tokens of their owners."""
     names = {path.name for parent in place.folders.values() for path in parent.glob(f"{_PREFIX}*")}
-    return {name: name.removeprefix(_PREFIX).rpartition("-")[0] for name in sorted(names)}
+    return {name: owner.token_in(name, _PREFIX) for name in sorted(names)}
 
 
 def discard(place: Parents, name: str) -> bool:

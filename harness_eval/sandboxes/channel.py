@@ -15,7 +15,7 @@ PATIENCE = 30.0  # seconds beyond a command's own limit after which a silent box
 _MESSAGE_LIMIT = 16 << 20  # bytes; a longer message is none
 _HEADER = 8  # bytes before each piece of a container's attached output: its stream and its length
 _USED_UP = "what commands left took all the memory of the box, so that it came to an end"
-_KILLED = 137  # the exit code of what a signal 9 has ended, as a shell says it
+KILLED = 137  # the exit code of what a signal 9 has ended, as a shell says it
 Starved = Callable[[], Awaitable[bool]]
 """Says of a box whose first process has ended whether its memory was used up."""
 
@@ -127,6 +127,12 @@ class Lifeline:
         self._end = lambda: SandboxFailure(reason)
         return SandboxFailure(reason)
 
+    def silent(self, seconds: float) -> SandboxFailure:
+        """What to raise of a box that has not answered for so long."""
+        failure = self.broken(f"the box was silent for {seconds:g} s")
+        failure.label = "sandbox.exec_hang"
+        return failure
+
     async def gone(self, reason: str) -> SandboxFailure | UnfitState:
         """What to raise of a box whose connection has ended."""
         with anyio.CancelScope(shield=True):
@@ -139,4 +145,4 @@ class Lifeline:
 def killed_box() -> Executed:
     """What comes of a command in a box that has come to its end for want of memory."""
     said = f"[{_USED_UP}]\n"
-    return Executed(said, _KILLED, full_length=len(said))
+    return Executed(said, KILLED, full_length=len(said))

@@ -14,7 +14,6 @@ from harness_eval.sandboxes.healthcheck import require_healthy
 from harness_eval.sandboxes.secrecy import told
 
 LOGS = ("/logs/agent", "/logs/verifier", "/logs/artifacts")  # folders that every box has
-_TAIL = 2000  # characters of a program's last output that go into a failure
 _ON_ANY_BASE = re.compile(r"(?im)^\s*FROM\s+\$\{?BASE\b")
 
 
@@ -87,6 +86,4 @@ async def _set_up(box: Sandbox, spec: BoxSpec, script: str) -> None:
     ran = await box.run(script, timeout=spec.build_timeout)
     if ran.exit_code != 0:
         ended = f"took longer than {spec.build_timeout:g} s" if ran.timed_out else f"ended with {ran.exit_code}"
-        raise TaskFailure(
-            f"{spec.name}: environment/setup.sh {ended}; last output: {told(ran.output, _TAIL, spec.env)}"
-        )
+        raise TaskFailure(f"{spec.name}: environment/setup.sh {ended}; last output: {told(ran.output, spec.env)}")

@@ -8,8 +8,6 @@ from harness_eval.errors import TaskFailure
 from harness_eval.sandboxes.base import BoxSpec, Sandbox
 from harness_eval.sandboxes.secrecy import told
 
-_TAIL = 2000  # characters of the check's last output that go into a failure
-
 
 async def require_healthy(box: Sandbox, spec: BoxSpec) -> None:
     """Return once the task's health check has succeeded, at once if it has none.
@@ -32,4 +30,4 @@ async def require_healthy(box: Sandbox, spec: BoxSpec) -> None:
             break
         await anyio.sleep(check.start_interval if early else check.interval)
     ended = f"took longer than {check.timeout:g} s" if ran.timed_out else f"ended with {ran.exit_code}"
-    raise TaskFailure(f"{spec.name}: its health check {ended}; last output: {told(ran.output, _TAIL, spec.env)}")
+    raise TaskFailure(f"{spec.name}: its health check {ended}; last output: {told(ran.output, spec.env)}")

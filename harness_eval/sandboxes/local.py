@@ -140,7 +140,7 @@ def _mine(root: Path) -> bool:
 def left() -> dict[Path, str]:
     """The folders that runs of this user have made, dead and living ones, with the tokens of their owners."""
     found = sorted(Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*"))
-    tokens = {root: root.name.removeprefix(_PREFIX).rpartition("-")[0] for root in found if _mine(root)}
+    tokens = {root: owner.token_in(root.name, _PREFIX) for root in found if _mine(root)}
     return {root: token for root, token in tokens.items() if owner.is_token(token)}
 
 

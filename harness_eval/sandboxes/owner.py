@@ -32,6 +32,11 @@ def is_token(text: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{12}(\.\d+){3}", text) is not None
 
 
+def token_in(name: str, prefix: str) -> str:
+    """The token in a name that is made of a prefix, a token and, behind a dash, whatever tells it from others."""
+    return name.removeprefix(prefix).rpartition("-")[0]
+
+
 def gone(owner: str) -> bool:
     """Whether the process that wrote this token is provably dead; what we cannot know counts as alive."""
     machine, _, rest = owner.rpartition(".")[0].rpartition(".")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from anyio import to_thread
 
 from harness_eval.sandboxes.inside.files import PIECE
 
@@ -21,8 +23,21 @@ def pieces(path: bytes, content: BinaryIO, mode: bytes = b"") -> Iterator[list[b
     yield [kind, path, mode, data]
 
 
+async def contents(source: Path, target: str) -> AsyncIterator[list[bytes]]:
+    """The fields for a folder's content, many small files at once, read while others are sent.
+
+    Raises:
+        NotADirectoryError: there is no such folder.
+    """
+    if not await to_thread.run_sync(source.is_dir):
+        raise NotADirectoryError(f"{source} is no folder")
+    found = batches(source, target)
+    while (batch := await to_thread.run_sync(next, found, None)) is not None:
+        yield batch
+
+
 def batches(source: Path, target: str) -> Iterator[list[bytes]]:
-    """The fields for a folder's content, many small files at once; links stay links."""
+    """See `contents`; links stay links."""
     batch = [b"folder", os.fsencode(target), b"", b""]
     size = 0
     for path in sorted(source.rglob("*")):

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import errno
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from harness_eval.errors import SandboxFailure
-from harness_eval.sandboxes.base import UnfitState
+from harness_eval.sandboxes.base import BoxLimits, UnfitState
 from harness_eval.sandboxes.box import SupervisedBox
 
 _UNFIT = (errno.EFBIG, errno.ENAMETOOLONG, errno.ENOTDIR)  # what only the content of a folder can be the cause of
+
+
+def roomy(limits: BoxLimits) -> BoxLimits:
+    """The limits of a box in which a copy is judged: room for as much again, which a verifier may need."""
+    return replace(limits, disk_mb=2 * limits.disk_mb)
 
 
 async def copy_folder(source: SupervisedBox, target: SupervisedBox, path: str, limit: int) -> None:

@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Iterator, Mapping
 
-from harness_eval.errors import last_words
+from harness_eval.errors import LAST_WORDS, last_words
 
 _LONG = 8  # characters from which on any value is hidden
 _SHORT = 4  # the same where the name says that it is a secret
@@ -14,7 +14,7 @@ _SECRET_NAME = re.compile(r"(?i)KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH")
 _HIDDEN = "[redacted]"
 
 
-def told(output: str, most: int, *tables: Mapping[str, str]) -> str:
+def told(output: str, *tables: Mapping[str, str], most: int = LAST_WORDS) -> str:
     """The end of what a program printed, at most so many characters, without the values of these variables."""
     return last_words(without_values(output, *tables), most)
 

@@ -39,7 +39,7 @@ def test_of_two_values_the_longer_is_hidden_first() -> None:
 
 
 def test_a_value_at_the_cut_is_hidden_all_the_same() -> None:
-    assert told(f"before {SECRET}", len(SECRET) - 2, {"X": SECRET}) == "before [redacted]"[-len(SECRET) + 2 :]
+    assert told(f"before {SECRET}", {"X": SECRET}, most=len(SECRET) - 2) == "before [redacted]"[-len(SECRET) + 2 :]
 
 
 @pytest.mark.parametrize("setup", ["echo $PLAIN; exit 3\n", None])

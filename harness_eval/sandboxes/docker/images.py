@@ -26,7 +26,6 @@ HOME = "/home/agent"
 USER = "1000:1000"
 LABEL = "harness-eval"
 DEFAULT_BASE = "python:3.12-bookworm"  # what the bundled tasks' Dockerfiles name
-_TAIL = 2000  # characters of a build's last output that go into a failure
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -133,9 +132,7 @@ def _once(client: DockerClient, spec: BoxSpec, name: str, **context: Any) -> Non
                 )
             except BuildError as error:
                 log = "".join(str(line.get("stream") or line.get("error") or "") for line in error.build_log)
-                raise TaskFailure(
-                    f"{spec.name}: its image does not build; last output: {last_words(log, _TAIL)}"
-                ) from error
+                raise TaskFailure(f"{spec.name}: its image does not build; last output: {last_words(log)}") from error
             except APIError as error:
                 raise TaskFailure(f"{spec.name}: its image does not build: {error.explanation or error}") from error
 

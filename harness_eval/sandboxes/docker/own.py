@@ -14,12 +14,12 @@ import anyio
 
 from harness_eval.errors import SandboxFailure, TaskFailure
 from harness_eval.sandboxes.base import BoxSpec, Executed, Sandbox, UnfitState
+from harness_eval.sandboxes.channel import KILLED
 from harness_eval.sandboxes.docker.blueprint import ROOT
 from harness_eval.sandboxes.docker.container import Container
 from harness_eval.sandboxes.environment import LOGS
 
 _INTERVAL = 5.0  # seconds between two looks at the size, which take the engine longer the more files there are
-_KILLED = 137  # the exit code of what a signal 9 has ended, as a shell says it
 _FOLDERS = " ".join(("/tests", "/solution", "/logs", *LOGS))
 
 
@@ -51,7 +51,7 @@ class OwnImageBox(Sandbox):
         """Run `command`; see `Sandbox.run`. One that is ended because the disk is full says so in its last line."""
         if self.container.sized:
             return await self.inner.run(command, timeout=timeout, cwd=cwd, env=env)
-        ran, failure = Executed("", _KILLED), None
+        ran, failure = Executed("", KILLED), None
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch, group.cancel_scope)
             try:

@@ -24,7 +24,7 @@ from harness_eval.sandboxes.docker.own import OwnImageBox, judged_in_place, own_
 from harness_eval.sandboxes.docker.pool import Pool
 from harness_eval.sandboxes.environment import prepare
 from harness_eval.sandboxes.healthcheck import require_healthy
-from harness_eval.sandboxes.sealing import copy_folder
+from harness_eval.sandboxes.sealing import copy_folder, roomy
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -128,11 +128,11 @@ class DockerProvider(SandboxProvider):
             async with judged_in_place(box, spec) as sealed:
                 yield sealed
             return
-        await inner.end_processes()
         if not isinstance(inner, SupervisedBox) or spec.workdir == "/":
-            inner.own_judge = True
-            yield inner
+            async with super().seal(inner, spec) as same:
+                yield same
             return
+        await inner.end_processes()
         blueprint = _judging(_blueprint(spec, await self._image(spec)))
         async with self._container(blueprint) as container:
             judge = await container.box(spec.env)
@@ -195,8 +195,7 @@ async def _boxed(container: Container, spec: BoxSpec) -> AsyncIterator[Sandbox]:
 
 def _judging(blueprint: Blueprint) -> Blueprint:
     """The container in which to judge what was left in one of this kind, with room for as much again."""
-    roomy = replace(blueprint.limits, disk_mb=2 * blueprint.limits.disk_mb)
-    return replace(blueprint, limits=roomy, user=ROOT, role="judge")
+    return replace(blueprint, limits=roomy(blueprint.limits), user=ROOT, role="judge")
 
 
 async def _give_back(judge: SupervisedBox) -> None:

@@ -17,14 +17,13 @@ from pathlib import Path
 from signal import SIGKILL
 
 import anyio
-from anyio import to_thread
 
 from harness_eval.sandboxes.base import Executed, Sandbox, UnfitState
 from harness_eval.sandboxes.box import FILE_LIMIT
 from harness_eval.sandboxes.channel import PATIENCE, Channel, Lifeline, Starved, killed_box
 from harness_eval.sandboxes.docker.shell_program import FILE, FOLDER, LINK, READ, Stream, program
 from harness_eval.sandboxes.inside.wire import Capture
-from harness_eval.sandboxes.packing import batches, pieces
+from harness_eval.sandboxes.packing import contents, pieces
 
 TOOLS = "/usr/libexec/harness-eval"
 _GRACE = 0.1  # seconds for which output is awaited after a command has ended while a background process holds it open
@@ -141,10 +140,7 @@ class ShellBox(Sandbox):
 
     async def upload(self, source: Path, target: str) -> None:
         """Copy a host folder's content into the box as its user; links are copied as links."""
-        if not await to_thread.run_sync(source.is_dir):
-            raise NotADirectoryError(f"{source} is no folder")
-        content = batches(source, self._locate(target))
-        while (batch := await to_thread.run_sync(next, content, None)) is not None:
+        async for batch in contents(source, self._locate(target)):
             for at in range(0, len(batch), 4):
                 await self._put(*batch[at : at + 4])
 
@@ -256,9 +252,7 @@ class ShellBox(Sandbox):
             with anyio.fail_after(seconds):
                 await waiting
         except TimeoutError as error:
-            failure = self._line.broken(f"the box was silent for {seconds:g} s")
-            failure.label = "sandbox.exec_hang"
-            raise failure from error
+            raise self._line.silent(seconds) from error
 
     async def _take(self) -> bytes:
         try:
