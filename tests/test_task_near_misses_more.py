@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.solved import judged_after
+from harness_eval.judging import verify
+from tests.solved import judged_after, solved
 
 pytestmark = pytest.mark.anyio
 
@@ -220,4 +221,12 @@ async def test_a_solution_with_one_thing_spoiled_is_not_solved(name: str, change
 @by_name(STILL_RIGHT)
 async def test_a_solution_that_differs_only_in_form_is_solved(name: str, change: str) -> None:
     verdict = await judged_after(name, DEPLOY + change)
+    assert verdict.solved, verdict.detail
+
+
+async def test_deploying_the_same_once_more_is_still_right() -> None:
+    async with solved("env-precedence") as (task, box):
+        done = await box.run(f"{DEPLOY}DEPLOY shared region/south stage/live machine secret limits")
+        assert done.exit_code == 0, done.output
+        verdict = await verify(task, box)
     assert verdict.solved, verdict.detail
