@@ -192,8 +192,8 @@ def test_an_equal_task_that_appears_meanwhile_is_kept_and_another_is_refused(
         shutil.copytree(standing, tmp_path / "out" / "row-1")
         return settled(*given)
 
-    settled = rows._settled
-    monkeypatch.setattr(rows, "_settled", named)
+    settled = rows.settle
+    monkeypatch.setattr(rows, "settle", named)
     with pytest.raises(ConfigError, match="holds something else") if instruction else nullcontext():
         materialise(asked, tmp_path / "out")
     assert digest(tmp_path / "out" / "row-1") == digest(standing)
