@@ -8,10 +8,10 @@ import numpy as np
 
 from .cells import Cells, judged_columns
 from .estimate import Array, Counts
-from .worst import logit_summary, posterior_draws
+from .worst import Sampling, logit_summary, posterior_draws
 
 _PERMUTATIONS = 4_999
-_BOUND_SWEEPS = 16  # kept draws a chain; bounds need a mean only
+_FOR_BOUNDS = Sampling(kept=16)  # a bound is a mean only
 _ALARMING_RATE = 0.05
 
 
@@ -73,4 +73,4 @@ def _worst_if(cells: Cells, score_of_lost: float, rng: np.random.Generator) -> f
     summary = logit_summary(mean_TH[:, judged_columns(mean_TH)])
     if summary is None:
         return None
-    return float(posterior_draws(summary, rng, _BOUND_SWEEPS).min(axis=1).mean())
+    return float(posterior_draws(summary, rng, _FOR_BOUNDS).min(axis=1).mean())

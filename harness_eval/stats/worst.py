@@ -6,19 +6,17 @@ clusters and lone outliers. Every other summary is a functional of the same post
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .cells import AdditiveFit, additive_fit
-from .estimate import Array
+from .estimate import Array, Counts
 
 _CLUSTERS = 12  # truncation of the stick-breaking prior
 _CONCENTRATION = 1.0  # alpha
 _SCALE = 1.0  # kappa, logits
-_BURN_IN = 40
-_CHAINS = 64
-_KEPT = 64
 _POOLING = 10  # tasks' worth of the average noise mixed into each harness' own
 
 
@@ -88,58 +86,110 @@ def _common_variance(common_T: Array, average: float, fit: AdditiveFit) -> float
     return max(observed, min(1 / ((tasks + 2) * slope) ** 2, 1 / (2 * slope * tasks)))
 
 
-def posterior_draws(summary: LogitSummary, rng: np.random.Generator, kept: int = _KEPT) -> Array:
-    """Draws of all harness scores together, 64 chains x `kept` sweeps: an array I x H of values 0..1.
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How long the Gibbs sampler runs: independent chains, sweeps thrown away, sweeps kept (one draw each)."""
+
+    chains: int = 64
+    burn_in: int = 40
+    kept: int = 64
+
+
+def prior_scale(summary: LogitSummary) -> float:
+    """kappa: 1 logit, more where a harness lies over 2 kappa from the median.
+
+    A prior that calls what was observed impossible would pull a dead harness half way to the healthy ones.
+    """
+    return max(_SCALE, float(np.abs(summary.logit_H - np.median(summary.logit_H)).max()) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How long the Gibbs sampler runs: independent chains, sweeps thrown away, sweeps kept (one draw each)."""
+
+    chains: int = 64
+    burn_in: int = 40
+    kept: int = 64
+
+
+def prior_scale(summary: LogitSummary) -> float:
+    """kappa: 1 logit, more where a harness lies over 2 kappa from the median.
+
+    A prior that calls what was observed impossible would pull a dead harness half way to the healthy ones.
+    """
+    return max(_SCALE, float(np.abs(summary.logit_H - np.median(summary.logit_H)).max()) / 2)
+
+
+def posterior_draws(summary: LogitSummary, rng: np.random.Generator, sampling: Sampling | None = None) -> Array:
+    """Draws of all harness scores together, one a chain and kept sweep: an array I x H of values 0..1."""
+    return draws_of_tables([summary], [prior_scale(summary)], rng, sampling or Sampling())[0]
+
+
+def draws_of_tables(
+    summaries: Sequence[LogitSummary], scales: Sequence[float], rng: np.random.Generator, sampling: Sampling
+) -> Array:
+    """`posterior_draws` of several tables with equally many harnesses, and their kappas, at once: S x I x H.
 
     Blocked Gibbs sampling of the truncated stick-breaking mixture (Ishwaran and James 2001): theta_k ~ N(median of
-    the logits, kappa^2). kappa is 1 logit, more where a harness lies over 2 kappa from the median: a prior that calls
-    what was observed impossible would otherwise pull a dead harness half way to the healthy ones.
+    the logits, kappa^2).
     """
-    centre = float(np.median(summary.logit_H))
-    scale = max(_SCALE, float(np.abs(summary.logit_H - centre).max()) / 2)
-    sampler = _Gibbs(summary.logit_H, 1 / summary.variance_H, centre, scale**-2)
-    theta_CK = rng.choice(summary.logit_H, size=(_CHAINS, _CLUSTERS))
-    weight_CK = np.full((_CHAINS, _CLUSTERS), 1 / _CLUSTERS)
+    table_C = np.repeat(np.arange(len(summaries)), sampling.chains)
+    logit_CH = np.array([summary.logit_H for summary in summaries])[table_C]
+    variance_CH = np.array([summary.variance_H for summary in summaries])[table_C]
+    prior_C1 = np.asarray(scales, dtype=np.float64)[table_C, None] ** -2
+    sampler = _Gibbs(logit_CH, 1 / variance_CH, np.median(logit_CH, axis=1, keepdims=True), prior_C1)
+    chains, harnesses = logit_CH.shape
+    theta_CK = np.take_along_axis(logit_CH, rng.integers(harnesses, size=(chains, _CLUSTERS)), axis=1)
+    weight_CK = np.full((chains, _CLUSTERS), 1 / _CLUSTERS)
     kept_draws: list[Array] = []
-    for sweep in range(_BURN_IN + kept):
+    for sweep in range(sampling.burn_in + sampling.kept):
         member_CH = sampler.members(theta_CK, weight_CK, rng)
         theta_CK, weight_CK = sampler.clusters(member_CH, rng)
-        if sweep >= _BURN_IN:
+        if sweep >= sampling.burn_in:
             kept_draws.append(np.take_along_axis(theta_CK, member_CH, axis=1))
-    theta_IH = np.concatenate(kept_draws)
-    luck_I = rng.normal(0.0, summary.common**0.5, size=(len(theta_IH), 1))
-    return 1 / (1 + np.exp(luck_I - theta_IH))
+    theta_SIH = np.stack(kept_draws, axis=1).reshape(len(summaries), -1, harnesses)
+    luck_S = np.array([summary.common for summary in summaries]) ** 0.5
+    return np.asarray(1 / (1 + np.exp(rng.standard_normal((*theta_SIH.shape[:2], 1)) * luck_S[:, None, None] - theta_SIH)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Gibbs:
     """The closed-form conditionals, for all chains at once."""
 
-    logit_H: Array
-    precision_H: Array
-    centre: float
-    prior_precision: float
+    logit_CH: Array
+    precision_CH: Array
+    centre_C1: Array
+    prior_precision_C1: Array
 
-    def members(self, theta_CK: Array, weight_CK: Array, rng: np.random.Generator) -> np.ndarray:
+    def members(self, theta_CK: Array, weight_CK: Array, rng: np.random.Generator) -> Counts:
         """Which cluster each harness belongs to."""
-        distance_CHK = theta_CK[:, None, :] - self.logit_H[:, None]
-        log_CHK = np.log(weight_CK)[:, None, :] - 0.5 * self.precision_H[:, None] * distance_CHK**2
-        total_CHK = np.cumsum(np.exp(log_CHK - log_CHK.max(axis=2, keepdims=True)), axis=2)
-        at_CH = rng.random(total_CHK.shape[:2]) * total_CHK[:, :, -1]
-        return np.asarray((total_CHK < at_CH[:, :, None]).sum(axis=2))
+        # clusters come first, so that sums over them run along long rows of memory
+        log_KCH = (theta_CK.T[:, :, None] - self.logit_CH) ** 2
+        log_KCH *= -0.5 * self.precision_CH
+        log_KCH += np.log(weight_CK).T[:, :, None]
+        log_KCH -= log_KCH.max(axis=0)
+        total_KCH = np.cumsum(np.exp(log_KCH, out=log_KCH), axis=0)
+        at_CH = rng.random(self.logit_CH.shape) * total_KCH[-1]
+        return np.asarray((total_KCH < at_CH).sum(axis=0), dtype=np.int64)
 
-    def clusters(self, member_CH: np.ndarray, rng: np.random.Generator) -> tuple[Array, Array]:
+    def clusters(self, member_CH: Counts, rng: np.random.Generator) -> tuple[Array, Array]:
         """Where the clusters lie, and how large they are."""
-        inside_CHK = (member_CH[:, :, None] == np.arange(_CLUSTERS)).astype(np.float64)
-        precision_CK = self.precision_H @ inside_CHK + self.prior_precision
-        pull_CK = (self.precision_H * self.logit_H) @ inside_CHK + self.prior_precision * self.centre
+        precision_CK = self._sums(member_CH, self.precision_CH) + self.prior_precision_C1
+        pull_CK = self._sums(member_CH, self.precision_CH * self.logit_CH) + self.prior_precision_C1 * self.centre_C1
         theta_CK = rng.normal(pull_CK / precision_CK, precision_CK**-0.5)
-        count_CK = inside_CHK.sum(axis=1)
+        count_CK = self._sums(member_CH, np.ones(member_CH.shape))
         later_CK = count_CK.sum(axis=1, keepdims=True) - np.cumsum(count_CK, axis=1)
         stick_CK = np.clip(rng.beta(1 + count_CK, _CONCENTRATION + later_CK), 1e-12, 1 - 1e-12)
         stick_CK[:, -1] = 1.0
-        rest_CK = np.cumprod(np.concatenate([np.ones((_CHAINS, 1)), 1 - stick_CK[:, :-1]], axis=1), axis=1)
+        rest_CK = np.cumprod(np.hstack([np.ones((len(stick_CK), 1)), 1 - stick_CK[:, :-1]]), axis=1)
         return theta_CK, np.maximum(stick_CK * rest_CK, 1e-300)
+
+    def _sums(self, member_CH: Counts, value_CH: Array) -> Array:
+        """Sum of the values of the members of each cluster."""
+        chains = len(member_CH)
+        slot_CH = member_CH + _CLUSTERS * np.arange(chains)[:, None]
+        total_N = np.bincount(slot_CH.ravel(), weights=value_CH.ravel(), minlength=chains * _CLUSTERS)
+        return np.asarray(total_N.reshape(chains, _CLUSTERS), dtype=np.float64)
 
 
 def probability_of_worst(mu_IH: Array) -> Array:
