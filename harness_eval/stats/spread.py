@@ -99,6 +99,12 @@ def _root(variance: float) -> float:
     return float(np.sqrt(variance)) if variance > _ROUNDING else 0.0
 
 
+def cross_products(filled_TH: Array) -> Array:
+    """For each task the sum of its products with all other tasks, within harnesses and free of the task's own mean."""
+    centred_TH = filled_TH - filled_TH.mean(axis=1, keepdims=True)
+    return np.asarray(centred_TH @ centred_TH.sum(axis=0) - (centred_TH**2).sum(axis=1))
+
+
 def jackknife_interval(variance: float, filled_TH: Array) -> Estimate:
     """SD with the 95 % interval of the delete-one-task jackknife; no limits when all tasks agree exactly.
 
@@ -107,9 +113,7 @@ def jackknife_interval(variance: float, filled_TH: Array) -> Estimate:
     tasks, harnesses = filled_TH.shape
     if tasks < 3:
         return Estimate(_root(variance))
-    centred_TH = filled_TH - filled_TH.mean(axis=1, keepdims=True)
-    cross_T = centred_TH @ centred_TH.sum(axis=0) - (centred_TH**2).sum(axis=1)
-    g_T = cross_T / ((tasks - 1) * (harnesses - 1))
+    g_T = cross_products(filled_TH) / ((tasks - 1) * (harnesses - 1))
     error = ((tasks - 1) / tasks * float(((g_T - g_T.mean()) ** 2).sum())) ** 0.5 * 2 / (tasks - 2)
     if error < _ROUNDING:
         return Estimate(_root(variance))
