@@ -14,7 +14,7 @@ import numpy as np
 from .cells import AdditiveFit, additive_fit
 from .estimate import Array, Counts
 
-_CLUSTERS = 12  # truncation of the stick-breaking prior
+CLUSTERS = 12  # truncation of the stick-breaking prior
 _CONCENTRATION = 1.0  # alpha
 _SCALE = 1.0  # kappa, logits
 _POOLING = 10  # tasks' worth of the average noise mixed into each harness' own
@@ -137,10 +137,10 @@ def draws_of_tables(
     logit_CH = np.array([summary.logit_H for summary in summaries])[table_C]
     variance_CH = np.array([summary.variance_H for summary in summaries])[table_C]
     prior_C1 = np.asarray(scales, dtype=np.float64)[table_C, None] ** -2
-    sampler = _Gibbs(logit_CH, 1 / variance_CH, np.median(logit_CH, axis=1, keepdims=True), prior_C1)
+    sampler = Gibbs(logit_CH, 1 / variance_CH, np.median(logit_CH, axis=1, keepdims=True), prior_C1)
     chains, harnesses = logit_CH.shape
-    theta_CK = np.take_along_axis(logit_CH, rng.integers(harnesses, size=(chains, _CLUSTERS)), axis=1)
-    weight_CK = np.full((chains, _CLUSTERS), 1 / _CLUSTERS)
+    theta_CK = np.take_along_axis(logit_CH, rng.integers(harnesses, size=(chains, CLUSTERS)), axis=1)
+    weight_CK = np.full((chains, CLUSTERS), 1 / CLUSTERS)
     kept_draws: list[Array] = []
     for sweep in range(sampling.burn_in + sampling.kept):
         member_CH = sampler.members(theta_CK, weight_CK, rng)
@@ -153,7 +153,7 @@ def draws_of_tables(
 
 
 @dataclass(frozen=True, slots=True)
-class _Gibbs:
+class Gibbs:
     """The closed-form conditionals, for all chains at once."""
 
     logit_CH: Array
@@ -187,9 +187,9 @@ class _Gibbs:
     def _sums(self, member_CH: Counts, value_CH: Array) -> Array:
         """Sum of the values of the members of each cluster."""
         chains = len(member_CH)
-        slot_CH = member_CH + _CLUSTERS * np.arange(chains)[:, None]
-        total_N = np.bincount(slot_CH.ravel(), weights=value_CH.ravel(), minlength=chains * _CLUSTERS)
-        return np.asarray(total_N.reshape(chains, _CLUSTERS), dtype=np.float64)
+        slot_CH = member_CH + CLUSTERS * np.arange(chains)[:, None]
+        total_N = np.bincount(slot_CH.ravel(), weights=value_CH.ravel(), minlength=chains * CLUSTERS)
+        return np.asarray(total_N.reshape(chains, CLUSTERS), dtype=np.float64)
 
 
 def probability_of_worst(mu_IH: Array) -> Array:
