@@ -176,13 +176,13 @@ def compare(harness: Harness, record: Trajectory) -> Compared:
             if isinstance(event, Step):
                 _compare_said(found, harness, before, begins, turn)
                 turn, begins = turn + 1, len(events) + 1
-        events.append(_exact(harness, event))
+        events.append(exact(harness, event))
     if turn > 1:
         _compare_stop(found, harness, record, begins, turn - 1)
     return found
 
 
-def _exact(harness: Harness, event: Event) -> Event:
+def exact(harness: Harness, event: Event) -> Event:
     """A step with its action as it was: JSON keeps no NaN and no infinity, which a request can hold as text."""
     if not isinstance(event, Step) or event.reply is None:
         return event
