@@ -38,7 +38,7 @@ class Study:
     """A study with nothing left open: all harnesses, tasks and trials are known.
 
     `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
-    `wires` holds, by name, the hash of what a model receives from each harness.
+    `wires` holds, by name, the hash of what a model receives from each harness. `trace` is what `tracing` made it for.
     """
 
     config: StudyConfig
@@ -50,6 +50,7 @@ class Study:
     notes: tuple[str, ...]
     wires: Mapping[str, str]
     provider: SandboxProvider
+    trace: Mapping[str, Json] | None = None
 
     @property
     def harnesses(self) -> tuple[Harness, ...]:
@@ -196,6 +197,7 @@ def _provider(config: StudyConfig) -> SandboxProvider:
 def record(study: Study) -> dict[str, Json]:
     """The study as study.json holds it: all that decides what a trial does, and no secret."""
     config = study.config
+    chosen = {"base_image": config.sandbox.base_image, "trace": study.trace}
     return {
         "name": config.name,
         "seed": config.seed,
@@ -217,6 +219,7 @@ def record(study: Study) -> dict[str, Json]:
         "sandbox": study.provider.name,
         "recovery": config.recovery,
         "limits": asdict(config.limits),
+        **{key: value for key, value in chosen.items() if value is not None},
     }
 
 

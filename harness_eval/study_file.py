@@ -83,7 +83,8 @@ class StudyConfig(_Section):
     `concurrency` overrides each endpoint's own. Above `lost_limit`, the share of lost trials, a run is incomplete.
     `allow_local` admits the local sandbox, which protects from nothing, for an endpoint that is a real model.
     `probe` asks each endpoint a few things first. `recovery` is where a call that leaked as text is looked for when the
-    trial has ended on it: the second reading, reported beside the strict one, goes on from there.
+    trial has ended on it: the second reading, reported beside the strict one, goes on from there. `trace` takes the
+    worst harness apart once the run is complete.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
@@ -104,6 +105,7 @@ class StudyConfig(_Section):
     allow_local: bool = False
     probe: bool = True
     recovery: Literal["off", "content", "reasoning"] = "content"
+    trace: bool = False
 
     @field_validator("sandbox", "design", mode="before")
     @classmethod
