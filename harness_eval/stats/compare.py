@@ -1,64 +1,238 @@
-"""Two runs of the same tasks on the same harnesses: did the mean, the worst or a single harness move?"""
+"""Two runs of the same tasks on the same harnesses: what moved, with intervals that use the pairing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from .across import lowest_tenth, pass_power, worst_at
 from .cells import additive_fit, judged_columns
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate, from_draws
+from .floor import lower_limits
+from .intervals import mean_over_tasks, normal_quantile, t_quantile
+from .joint import joint_posterior
 from .paired import plus_two, simultaneous
-from .posterior import posterior
-from .spread import Spread, spread
+from .power import POWER
+from .spread import cross_products, mean_of_tested, spread
+
+Verdict: TypeAlias = Literal["better", "worse", "no difference seen"]
+
+_ALIKE = 0.99  # correlation from which two spreads are taken to move together
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure in both runs and its change, after less before; `change` has the limits that use the pairing."""
+
+    before: Estimate
+    after: Estimate
+    change: Estimate
+    lower_is_better: bool = False
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the figure surely moved, and to which side; None without limits."""
+        limits = self.change.limits
+        if limits is None:
+            return None
+        if limits[0] <= 0 <= limits[1]:
+            return "no difference seen"
+        return "better" if (limits[0] > 0) != self.lower_is_better else "worse"
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest change that is found with 80 % power, taken from the width of the interval."""
+        limits = self.change.limits
+        return None if limits is None else (limits[1] - limits[0]) / 2 * (1 + normal_quantile(POWER) / _Z)
+
+
+_Z = 1.959964  # standard errors from a point to a 95 % limit
+NOT_KNOWN = Change(UNKNOWN, UNKNOWN, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Changes from the first run to the second (positive: better). Harnesses keep the order of the input."""
+    """What moved between two runs, over the cells that both have. Harnesses keep the order of the input."""
 
-    mean: Estimate
-    worst: Estimate  # limits ignore that both runs share the task luck, and are therefore wide
-    spread_before: Spread
-    spread_after: Spread
-    harnesses: tuple[Estimate, ...]  # limits hold for all harnesses together
+    tasks: int  # with a common cell
+    harnesses_compared: int
+    mean: Change
+    worst: Change
+    spread: Change
+    gap: Change
+    canonical: Change
+    worst_at_8: Change
+    cvar10: Change
+    pass_k: dict[int, Change]
+    floor: tuple[float | None, float | None]  # before, after; a limit, which has no limits of its own
+    harnesses: tuple[Change, ...]  # limits hold for all harnesses together
     p_adjusted: tuple[float | None, ...]
+    raw_before: tuple[float | None, ...]
+    raw_after: tuple[float | None, ...]
 
 
-def compare(before_TH: Array, after_TH: Array, seed: int) -> Movement:
-    """Compare cell means over the cells that both runs have. Raises ValueError when the shapes differ."""
+def compare(before_TH: Array, after_TH: Array, seed: int, canonical: int | None = None) -> Movement:
+    """Compare cell means over the cells that both runs have (NaN: none).
+
+    canonical: column of the canonical harness, None where the runs have none in common.
+    Raises ValueError when the shapes differ.
+    """
     if before_TH.shape != after_TH.shape:
         raise ValueError(f"the runs do not match: {before_TH.shape} and {after_TH.shape}")
     common_TH = ~np.isnan(before_TH) & ~np.isnan(after_TH)
     before_TH, after_TH = np.where(common_TH, before_TH, np.nan), np.where(common_TH, after_TH, np.nan)
-    change_TH = after_TH - before_TH
-    tested = judged_columns(change_TH)
-    single = simultaneous(change_TH, np.random.default_rng([seed, 0]))
+    single = simultaneous(after_TH - before_TH, np.random.default_rng([seed, 0]))
+    raw = [_column_means(one_TH) for one_TH in (before_TH, after_TH)]
+    tested, met = judged_columns(before_TH), common_TH.any(axis=1)
+    left, right = before_TH[met][:, tested], after_TH[met][:, tested]
+    place = tested.tolist().index(canonical) if canonical in tested.tolist() else None
+    floors = [lower_limits(one_TH) for one_TH in (left, right)]
     return Movement(
-        _mean(change_TH[:, tested]),
-        _worst(before_TH[:, tested], after_TH[:, tested], seed),
-        spread(before_TH[:, tested]),
-        spread(after_TH[:, tested]),
-        single.difference_K,
-        single.p_adjusted_K,
+        tasks=len(left),
+        harnesses_compared=len(tested),
+        mean=_mean(left, right),
+        **_modelled(left, right, place, seed),
+        spread=_spread(left, right),
+        pass_k=_pass_powers(left, right),
+        floor=(_lowest(floors[0]), _lowest(floors[1])),
+        harnesses=tuple(_harness(*each) for each in zip(*raw, single.difference_K, strict=True)),
+        p_adjusted=single.p_adjusted_K,
+        raw_before=tuple(raw[0]),
+        raw_after=tuple(raw[1]),
     )
 
 
-def _mean(change_TH: Array) -> Estimate:
-    change_TH = change_TH[~np.isnan(change_TH).all(axis=1)]
-    if change_TH.size == 0:
-        return UNKNOWN
-    fit = additive_fit(change_TH)
+def _column_means(mean_TH: Array) -> list[float | None]:
+    columns = (column_T[~np.isnan(column_T)] for column_T in mean_TH.T)
+    return [float(column_T.mean()) if len(column_T) else None for column_T in columns]
+
+
+def _lowest(limits: list[float | None]) -> float | None:
+    known = [limit for limit in limits if limit is not None]
+    return min(known) if known and len(known) == len(limits) else None
+
+
+def _harness(before: float | None, after: float | None, found: Estimate) -> Change:
+    """The observed difference with limits from the +2 rule, which lie around a slightly smaller one."""
+    if before is None or after is None:
+        return NOT_KNOWN
+    return Change(Estimate(before), Estimate(after), _around(after - before, found))
+
+
+def _around(difference: float, found: Estimate) -> Estimate:
+    limits = found.limits
+    if limits is None:
+        return Estimate(difference)
+    return Estimate(difference, min(difference, limits[0]), max(difference, limits[1]))
+
+
+def _mean(before_TH: Array, after_TH: Array) -> Change:
+    """MEAN of the tested harnesses: the unit of sampling is the task mean of the change over harnesses."""
+    if before_TH.size == 0:
+        return NOT_KNOWN
+    before, after = mean_of_tested(before_TH), mean_of_tested(after_TH)
+    return Change(before, after, paired_mean(before_TH, after_TH))
+
+
+def paired_mean(before_TH: Array, after_TH: Array) -> Estimate:
+    """Mean change over the harnesses of two tables with the same cells, with the limits of the +2 rule."""
+    fit = additive_fit(after_TH - before_TH)
     mean_T = fit.task_T + fit.harness_H.mean()
     if len(mean_T) < MIN_TASKS_FOR_INTERVALS:
         return Estimate(float(mean_T.mean()))
-    test = plus_two(mean_T, change_TH.shape[1] ** -0.5)
-    return Estimate(test.mean, test.low, test.high)
+    test = plus_two(mean_T, len(fit.harness_H) ** -0.5)
+    return _around(float(mean_T.mean()), Estimate(None, test.low, test.high))
 
 
-def _worst(before_TH: Array, after_TH: Array, seed: int) -> Estimate:
-    before, after = (posterior(t, np.random.default_rng([seed, i])) for i, t in enumerate((before_TH, after_TH), 1))
-    if before.mu_IH is None or after.mu_IH is None:
+def _modelled(before_TH: Array, after_TH: Array, canonical: int | None, seed: int) -> dict[str, Change]:
+    """WORST and its kin from the joint posterior; unknown below 20 tasks, where its prior would say more than they."""
+    names = ("worst", "gap", "canonical", "worst_at_8", "cvar10")
+    enough = len(before_TH) >= MIN_TASKS_FOR_INTERVALS
+    draws = joint_posterior(before_TH, after_TH, np.random.default_rng([seed, 1])) if enough else None
+    if draws is None:
+        return dict.fromkeys(names, NOT_KNOWN)
+    worst = [mu_IH.min(axis=1) for mu_IH in draws]
+    found = {"worst": _drawn(*worst), "cvar10": _drawn(*(lowest_tenth(mu_IH) for mu_IH in draws))}
+    if draws[0].shape[1] >= 8:
+        found["worst_at_8"] = _drawn(*(worst_at(mu_IH, 8) for mu_IH in draws))
+    if canonical is not None:
+        usual = [mu_IH[:, canonical] for mu_IH in draws]
+        found["canonical"] = _drawn(*usual)
+        found["gap"] = _drawn(usual[0] - worst[0], usual[1] - worst[1], lower_is_better=True)
+    return dict.fromkeys(names, NOT_KNOWN) | found
+
+
+def _drawn(before_I: Array, after_I: Array, *, lower_is_better: bool = False) -> Change:
+    change = from_draws(after_I - before_I)
+    return Change(from_draws(before_I), from_draws(after_I), change, lower_is_better)
+
+
+def _spread(before_TH: Array, after_TH: Array) -> Change:
+    """SPREAD net of noise; limits of its change from those of both runs, less what the runs share.
+
+    Zou and Donner's recovery of variance estimates: each side of the interval of a difference from the distances of
+    the limits of its two parts, which here are the delete-one-task jackknife limits of both standard deviations, and
+    from the correlation of the tasks' parts in the two variances. It stays right where a spread is near zero, where a
+    delta method divides by it.
+    """
+    before, after = (spread(one_TH).net for one_TH in (before_TH, after_TH))
+    if before.estimate is None or after.estimate is None:
+        return Change(before, after, UNKNOWN, lower_is_better=True)
+    change = Estimate(after.estimate - before.estimate)
+    if before.limits and after.limits:
+        parts_2T = [cross_products(additive_fit(one_TH).filled_TH) for one_TH in (before_TH, after_TH)]
+        change = difference_of(after, before, _correlation(*parts_2T))
+    return Change(before, after, change, lower_is_better=True)
+
+
+def difference_of(one: Estimate, other: Estimate, correlation: float) -> Estimate:
+    """One less the other, both with limits, by the recovery of variance estimates from limits (Zou and Donner 2008)."""
+    (low, high), (low_of_other, high_of_other) = one.limits or (0, 0), other.limits or (0, 0)
+    a, b = one.estimate or 0.0, other.estimate or 0.0
+    down, up = (a - low, high_of_other - b), (high - a, b - low_of_other)
+    reach = [max(0.0, mine**2 + theirs**2 - 2 * correlation * mine * theirs) ** 0.5 for mine, theirs in (down, up)]
+    return Estimate(a - b, a - b - reach[0], a - b + reach[1])
+
+
+def _correlation(one_T: Array, other_T: Array) -> float:
+    """Correlation over tasks, at most .99, so that runs alike in all never leave a width of zero."""
+    if one_T.std() < 1e-12 or other_T.std() < 1e-12:
+        return 0.0
+    return float(np.clip(np.corrcoef(one_T, other_T)[0, 1], -_ALIKE, _ALIKE))
+
+
+def _pass_powers(before_TH: Array, after_TH: Array) -> dict[int, Change]:
+    """pass^k for k = 2, 4, 8, ...: paired by task, the pseudo-tasks worth as much noise as k harnesses together."""
+    harnesses = before_TH.shape[1]
+    powers = [2**i for i in range(1, harnesses.bit_length())]
+    return {k: _pass_power(k, pass_power(before_TH, k), pass_power(after_TH, k), harnesses) for k in powers}
+
+
+def _pass_power(k: int, before_T: Array, after_T: Array, harnesses: int) -> Change:
+    before, after = mean_over_tasks(before_T), mean_over_tasks(after_T)
+    change_T = (after_T - before_T)[~np.isnan(before_T)]
+    if len(change_T) == 0:
+        return NOT_KNOWN
+    change = Estimate(float(change_T.mean()))
+    if len(change_T) >= MIN_TASKS_FOR_INTERVALS:
+        test = plus_two(change_T, (k / harnesses) ** 0.5)
+        change = _around(float(change_T.mean()), Estimate(None, test.low, test.high))
+    return Change(before, after, change)
+
+
+def ratio(before_T: Array, after_T: Array) -> Estimate:
+    """Mean of the second over the mean of the first, paired by task, with limits from the logarithm (delta method).
+
+    Unknown where a mean is not above zero; no limits below 20 tasks.
+    """
+    tasks = len(before_T)
+    if tasks == 0 or before_T.mean() <= 0 or after_T.mean() <= 0:
         return UNKNOWN
-    moved = from_draws(after.mu_IH.min(axis=1) - before.mu_IH.min(axis=1))
-    return moved if before.limits else moved.without_interval()
+    found = float(after_T.mean() / before_T.mean())
+    if tasks < MIN_TASKS_FOR_INTERVALS:
+        return Estimate(found)
+    influence_T = after_T / after_T.mean() - before_T / before_T.mean()
+    reach = t_quantile(0.975, tasks - 1) * float(influence_T.std(ddof=1)) / tasks**0.5
+    return Estimate(found, found * float(np.exp(-reach)), found * float(np.exp(reach)))
