@@ -103,23 +103,6 @@ def prior_scale(summary: LogitSummary) -> float:
     return max(_SCALE, float(np.abs(summary.logit_H - np.median(summary.logit_H)).max()) / 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How long the Gibbs sampler runs: independent chains, sweeps thrown away, sweeps kept (one draw each)."""
-
-    chains: int = 64
-    burn_in: int = 40
-    kept: int = 64
-
-
-def prior_scale(summary: LogitSummary) -> float:
-    """kappa: 1 logit, more where a harness lies over 2 kappa from the median.
-
-    A prior that calls what was observed impossible would pull a dead harness half way to the healthy ones.
-    """
-    return max(_SCALE, float(np.abs(summary.logit_H - np.median(summary.logit_H)).max()) / 2)
-
-
 def posterior_draws(summary: LogitSummary, rng: np.random.Generator, sampling: Sampling | None = None) -> Array:
     """Draws of all harness scores together, one a chain and kept sweep: an array I x H of values 0..1."""
     return draws_of_tables([summary], [prior_scale(summary)], rng, sampling or Sampling())[0]
@@ -149,7 +132,8 @@ def draws_of_tables(
             kept_draws.append(np.take_along_axis(theta_CK, member_CH, axis=1))
     theta_SIH = np.stack(kept_draws, axis=1).reshape(len(summaries), -1, harnesses)
     luck_S = np.array([summary.common for summary in summaries]) ** 0.5
-    return np.asarray(1 / (1 + np.exp(rng.standard_normal((*theta_SIH.shape[:2], 1)) * luck_S[:, None, None] - theta_SIH)))
+    luck_SI1 = rng.standard_normal((*theta_SIH.shape[:2], 1)) * luck_S[:, None, None]
+    return np.asarray(1 / (1 + np.exp(luck_SI1 - theta_SIH)))
 
 
 @dataclass(frozen=True, slots=True)
