@@ -189,12 +189,16 @@ class NeedsThinking(Coupling):
 
     def spoil(self, turn: Turn, moment: Moment, luck: float) -> Turn:
         """Deliberation without a call."""
-        turns = [own for own in moment.situation.turns if own.called]
-        share = sum(not own.thinking for own in turns) / len(turns) if turns else 0.0
-        if turn.purpose == "words" or luck >= self.strength * share:
+        if turn.purpose == "words" or luck >= self.strength * self.lacking(moment):
             return turn
         said = "Wait. Did I check this already? I would have to think it over again. One thing, or perhaps another."
         return Turn("end", said, "")
+
+    @staticmethod
+    def lacking(moment: Moment) -> float:
+        """The share of its visible turns with a call that lack their reasoning."""
+        turns = [own for own in moment.situation.turns if own.called]
+        return sum(not own.thinking for own in turns) / len(turns) if turns else 0.0
 
 
 class NeedsTodo(Coupling):
