@@ -4,7 +4,7 @@ VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check --quiet
 DEMO ?=
 
-.PHONY: demo demo-model test lint types clean wheel
+.PHONY: demo demo-model test lint types clean wheel bench-statistics
 
 demo: $(VENV)/installed
 	$(VENV)/bin/harness-eval run $(DEMO)
@@ -21,6 +21,10 @@ lint: $(VENV)/installed-dev
 
 types: $(VENV)/installed-dev
 	$(VENV)/bin/mypy
+
+# QUICK=--quick takes minutes, without it about an hour of one core; a stopped command goes on from build/statistics.jsonl
+bench-statistics: $(VENV)/installed-dev
+	nice -n 15 $(VENV)/bin/python -m benchmarks.statistics $(QUICK)
 
 wheel: $(VENV)/installed-dev
 	$(VENV)/bin/python -m build --wheel --outdir dist
