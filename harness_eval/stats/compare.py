@@ -133,17 +133,18 @@ def _mean(before_TH: Array, after_TH: Array) -> Change:
     if before_TH.size == 0:
         return NOT_KNOWN
     before, after = mean_of_tested(before_TH), mean_of_tested(after_TH)
-    return Change(before, after, paired_mean(before_TH, after_TH))
+    return Change(before, after, paired_mean(after_TH - before_TH)[0])
 
 
-def paired_mean(before_TH: Array, after_TH: Array) -> Estimate:
-    """Mean change over the harnesses of two tables with the same cells, with the limits of the +2 rule."""
-    fit = additive_fit(after_TH - before_TH)
+def paired_mean(change_TH: Array) -> tuple[Estimate, float | None]:
+    """Mean change over harnesses (each has a cell) with the limits and the p of the +2 rule; none below 20 tasks."""
+    fit = additive_fit(change_TH)
     mean_T = fit.task_T + fit.harness_H.mean()
+    mean = float(mean_T.mean())
     if len(mean_T) < MIN_TASKS_FOR_INTERVALS:
-        return Estimate(float(mean_T.mean()))
+        return Estimate(mean), None
     test = plus_two(mean_T, len(fit.harness_H) ** -0.5)
-    return _around(float(mean_T.mean()), Estimate(None, test.low, test.high))
+    return _around(mean, Estimate(None, test.low, test.high)), test.p
 
 
 def _modelled(before_TH: Array, after_TH: Array, canonical: int | None, seed: int) -> dict[str, Change]:

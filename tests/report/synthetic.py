@@ -44,6 +44,7 @@ class Plan:
     leaks: tuple[int, ...] = ()  # harnesses whose unsolved trials ended on a leaked call, and are solved if it counts
     aborts: dict[int, str] = field(default_factory=dict)  # harness -> label of its only trial
     probe: dict[str, Any] | None = None  # of the first endpoint
+    again: int | None = None  # another seed of the outcomes, on tasks that are as easy as those of `seed`
 
 
 def labels_of(number: int) -> dict[str, str]:
@@ -102,6 +103,7 @@ def write_run(folder: Path, plan: Plan) -> Path:
 def _rows(plan: Plan, harnesses: list[dict[str, Any]], tasks: list[str]) -> list[dict[str, Any]]:
     dice = random.Random(plan.seed)
     ease = {task: dice.gauss(0, 0.25) for task in tasks}
+    dice = dice if plan.again is None else random.Random(plan.again)
     rows = []
     for repeat in range(plan.repeats):
         for task in tasks:
