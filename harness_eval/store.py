@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +50,7 @@ def row_of(result: Result) -> Row:
         "solved": verdict.solved if verdict else None,
         "score": verdict.score if verdict else None,
         "failure": failure,
-        "stop": trajectory.stop if trajectory else None,
+        "stop": trajectory.stop if trajectory else result.extra.get("stop"),
         "labels": list(result.labels),
         "turns": turns_by_label(trajectory),
         "retried": retries_by_label(trajectory, result.extra.get("faults", ())),
@@ -59,7 +59,7 @@ def row_of(result: Result) -> Row:
         "cost": result.cost,
         "seconds": round(result.seconds, 3),
         "acted": list(result.acted),
-        "steps": len(trajectory.steps) if trajectory else 0,
+        "steps": len(trajectory.steps) if trajectory else result.extra.get("steps", 0),
         "attempt": result.extra.get("attempt", 1),
         "detail": verdict.detail if verdict else "",
     }
@@ -171,18 +171,23 @@ class RunFolder:
         self._results = results
 
     def append(self, result: Result) -> None:
-        """Record one result so that it survives a crash of the process and of the machine. Blocks; one at a time.
+        """Record one result; see `extend`."""
+        self.extend((result,))
+
+    def extend(self, results: Sequence[Result]) -> None:
+        """Record results so that they survive a crash of the process and of the machine. Blocks; one at a time.
 
         Raises:
             ConfigError: the disk is full or the folder is gone.
         """
         try:
-            if result.trajectory is not None:
-                frame = recording.pack(result.key, result.trajectory, result.extra)
-                _replace(self.folder / TRAJECTORIES / recording.file_name(result.key), frame)
-            line = recording.dump(row_of(result)) + b"\n"
-            if os.write(self._results, line) != len(line):
-                raise OSError(0, "the line was cut short")
+            for result in results:
+                if result.trajectory is not None:
+                    frame = recording.pack(result.key, result.trajectory, result.extra)
+                    _replace(self.folder / TRAJECTORIES / recording.file_name(result.key), frame)
+            lines = b"".join(recording.dump(row_of(result)) + b"\n" for result in results)
+            while lines:
+                lines = lines[os.write(self._results, lines) :]
             os.fsync(self._results)
         except OSError as error:
             raise ConfigError(f"{self.folder}: cannot be written: {error.strerror or error}") from error
@@ -272,8 +277,7 @@ def _short(value: Json) -> str:
 def _open_results(path: Path) -> int:
     """Open results.jsonl for appending, on a fresh line: what a crash left half written is cut off."""
     results = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    size = os.fstat(results).st_size
-    tail, start = b"", size
+    tail, start = b"", (size := os.fstat(results).st_size)
     while start and b"\n" not in tail:
         start = max(0, start - 65536)
         tail = os.pread(results, size - start, start)

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any
 
 import typer
@@ -25,6 +26,8 @@ COMMANDS = {
     "probe": "Ask an endpoint a few things before trials are paid for: what it can do, and which harnesses it refuses.",
     "plan": "Print the matrix of a study, its size and price; nothing is called.",
     "report": "Write report.md, report.html and report.json again from a run's recorded results.",
+    "import": "Report results obtained elsewhere: a table, logs of Inspect, jobs of Terminal-Bench or Harbor.",
+    "trace": "Say what each change between the canonical harness and a run's worst one costs, run one by one.",
     "show": "List the trials of a run, or show one trial step by step.",
     "diagnose": "Label recorded exchanges: what each turn was, whose it is, and what it does to a score.",
     "replay": "Check a recorded run against today's code, or run it again on its recorded replies; nothing is asked.",
@@ -34,7 +37,7 @@ COMMANDS = {
     "clean": "Remove what runs that were killed have left on this machine: containers, folders, processes.",
     "serve": "Run the reference endpoint on its own.",
 }
-"""Each command with the line that stands for it in the overview; its module has the same name."""
+"""Each command with the line that stands for it in the overview; its module has the same name (`import_` for import)."""
 
 
 class _Group(TyperGroup):
@@ -43,7 +46,7 @@ class _Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         if name in COMMANDS:
-            module = import_module(f"harness_eval.cli.{name}")  # lazy: slow import
+            module = import_module(f"harness_eval.cli.{name}{'_' * iskeyword(name)}")  # lazy: slow import
             command = typer.main.get_command(module.app)
         return name, command, rest
 

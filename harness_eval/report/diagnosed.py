@@ -79,6 +79,8 @@ def cause(outcome: Outcome) -> tuple[str, str]:
     decisive = [label.name for label in met if label.effect in DECISIVE]
     decisive += [_BY_STOP[outcome.stop]] if outcome.stop in _BY_STOP else []
     decisive += [label.name for label in met if label.effect == "model_feedback"]
+    if not decisive and outcome.stop == "unknown" and not outcome.labels:  # as of an imported table
+        return "unknown", "nothing was recorded"
     return (_owner(decisive[0]), decisive[0]) if decisive else ("model", f"stopped: {outcome.stop}")
 
 

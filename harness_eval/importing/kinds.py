@@ -1,0 +1,65 @@
+"""What kind of results a source holds, told by its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness_eval import recording
+from harness_eval.errors import ConfigError
+from harness_eval.importing.records import FORMATS
+
+TABLE, INSPECT, TERMINAL_BENCH = "table", "inspect", "terminal-bench"
+RESULTS = ("result.json", "results.json")
+
+
+def kind_of(sources: Sequence[Path]) -> str:
+    """The kind that all sources are of.
+
+    Raises:
+        ConfigError: a source is missing or of no known kind, or they are of several.
+    """
+    kinds = {source: _kind(source) for source in sources}
+    if len(set(kinds.values())) > 1:
+        told = ", ".join(f"{source.name} ({kind})" for source, kind in kinds.items())
+        raise ConfigError(f"sources are of different kinds: {told}; import them one by one")
+    return next(iter(kinds.values()))
+
+
+def _kind(source: Path) -> str:
+    if not source.exists():
+        raise ConfigError(f"{source}: cannot be read: there is no such file or folder")
+    if source.is_dir():
+        return _kind_of_folder(source)
+    if source.suffix == ".eval":
+        return INSPECT
+    if source.suffix == ".json":
+        return _kind_of_json(source)
+    if source.suffix.lower() in FORMATS:
+        return TABLE
+    raise ConfigError(f"{source}: is no table ({', '.join(FORMATS)}), no Inspect log (.eval, .json) and no job folder")
+
+
+def _kind_of_folder(folder: Path) -> str:
+    if next(files(folder, ("*.eval",)), None):
+        return INSPECT
+    if next(files(folder, RESULTS), None):
+        return TERMINAL_BENCH
+    if any(_kind_of_json(path) == INSPECT for path in files(folder, ("*.json",))):
+        return INSPECT
+    raise ConfigError(f"{folder}: holds no Inspect logs (*.eval, *.json) and no Terminal-Bench or Harbor results")
+
+
+def _kind_of_json(path: Path) -> str:
+    if path.name in RESULTS:
+        return TERMINAL_BENCH
+    value = recording.load_or_none(path.read_bytes())
+    return INSPECT if isinstance(value, dict) and "eval" in value else TABLE
+
+
+def files(source: Path, patterns: Sequence[str]) -> Iterator[Path]:
+    """A file itself, or the files below a folder that match one of the patterns, in order of their paths."""
+    if source.is_dir():
+        yield from sorted({path for pattern in patterns for path in source.rglob(pattern) if path.is_file()})
+    else:
+        yield source

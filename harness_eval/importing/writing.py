@@ -1,0 +1,148 @@
+"""Attempts as the folder of a run: study.json and results.jsonl, the same bytes whatever order they came in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness_eval import __version__, store
+from harness_eval.errors import ConfigError, nearest
+from harness_eval.importing.attempts import Attempt, Found, Wishes, digest_of
+from harness_eval.types import Json, Result, TrialKey, Verdict
+
+_MOST_TRIALS = 2_000_000
+_SOURCES_NAMED = 5
+
+Levels = Mapping[str, Mapping[str, str]]  # harness -> axis -> level
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import brought, as counts."""
+
+    folder: Path
+    kind: str
+    models: int
+    harnesses: int
+    tasks: int
+    trials: int
+    lost: int
+
+
+def write(folder: Path, found: Found, kind: str, sources: Sequence[Path], wishes: Wishes) -> Imported:
+    """Write the folder of a run, or find that it holds this very import.
+
+    Raises:
+        ConfigError: there is nothing to import, it contradicts itself, or the folder holds something else.
+    """
+    if not found.attempts:
+        raise ConfigError(f"{_named(sources)}: holds no trial")
+    if len(found.attempts) > _MOST_TRIALS:
+        raise ConfigError(f"{_named(sources)}: holds {len(found.attempts):,} trials; at most {_MOST_TRIALS:,} are read")
+    levels = _levels(found.attempts)
+    if wishes.canonical is not None and wishes.canonical not in levels:
+        raise ConfigError(f"--canonical {wishes.canonical}: no such harness; {nearest(wishes.canonical, levels)}")
+    results = sorted(_results(found.attempts, levels), key=lambda result: result.key)
+    study = _study(found, levels, wishes.canonical)
+    study["imported"] = {"kind": kind, "from": _named(sources), "digest": digest_of(list(map(store.row_of, results)))}
+    _check_same(folder, study)
+    with store.open_run(folder, study) as run:
+        written = sum(1 for _ in store.rows(folder))  # an import that was interrupted goes on where it stopped
+        run.extend(results[written:])
+    lost = sum(result.failure is not None for result in results)
+    models, tasks = len(study["endpoints"]), len(study["tasks"])
+    return Imported(folder, kind, models, len(levels), tasks, len(results), lost)
+
+
+def _named(sources: Sequence[Path]) -> str:
+    names = sorted(source.resolve().name for source in sources)
+    more = f" and {len(names) - _SOURCES_NAMED} more" if len(names) > _SOURCES_NAMED else ""
+    return ", ".join(names[:_SOURCES_NAMED]) + more
+
+
+def _check_same(folder: Path, study: Mapping[str, Json]) -> None:
+    if (folder / store.STUDY).exists() and next(store.differences(store.read_study(folder), study), None):
+        raise ConfigError(f"{folder}: holds another run; name another folder with --out")
+
+
+def _levels(attempts: Iterable[Attempt]) -> Levels:
+    """The levels of each harness, harnesses by name.
+
+    Raises:
+        ConfigError: a harness has two levels on one axis.
+    """
+    levels: dict[str, dict[str, str]] = defaultdict(dict)
+    for attempt in attempts:
+        known = levels[attempt.harness]
+        for axis, level in attempt.levels.items():
+            if known.setdefault(axis, level) != level:
+                raise ConfigError(
+                    f"axis:{axis}: harness {attempt.harness!r} has both {known[axis]!r} and {level!r}; "
+                    "a harness has one level on each axis"
+                )
+    return {name: dict(sorted(levels[name].items())) for name in sorted(levels)}
+
+
+def _results(attempts: Iterable[Attempt], levels: Levels) -> Iterator[Result]:
+    """Each attempt with its repeat: the source's own number, or its place among equals sorted by what happened."""
+    cells: dict[tuple[str, str, str], list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        cells[attempt.task, attempt.harness, attempt.model].append(attempt)
+    for (task, harness, model), found in cells.items():
+        ordered = sorted(found, key=_order)
+        for repeat, attempt in enumerate(ordered):
+            yield _result(TrialKey(task, harness, model, repeat), attempt, levels[harness])
+
+
+def _order(attempt: Attempt) -> tuple[int, str]:
+    record = (attempt.score, attempt.failure, attempt.stop, attempt.usage, attempt.cost, attempt.seconds)
+    return attempt.repeat or 0, digest_of(record)
+
+
+def _result(key: TrialKey, attempt: Attempt, levels: Mapping[str, str]) -> Result:
+    return Result(
+        key=key,
+        harness_id=_harness_id(key.harness, levels),
+        verdict=None if attempt.score is None else Verdict(attempt.score),
+        failure=attempt.failure,
+        trajectory=attempt.trajectory,
+        usage=attempt.usage,
+        cost=attempt.cost,
+        seconds=attempt.seconds,
+        extra={"stop": attempt.stop, "steps": attempt.steps},
+    )
+
+
+def _harness_id(name: str, levels: Mapping[str, str]) -> str:
+    return digest_of({"imported": name, "levels": levels})
+
+
+def _study(found: Found, levels: Levels, canonical: str | None) -> dict[str, Json]:
+    """study.json: harnesses by name but the canonical one first, tasks and models by name."""
+    suites = {attempt.task: (attempt.suite, attempt.group) for attempt in found.attempts}
+    first = [canonical] if canonical else []
+    harnesses = [*first, *(name for name in levels if name != canonical)]
+    usual = levels[canonical] if canonical else {}
+    axes = sorted({axis for each in levels.values() for axis in each})
+    return {
+        "name": "imported",
+        "seed": 0,
+        "created": None,
+        "versions": {"harness-eval": __version__},
+        "endpoints": [{"name": name, "model": name} for name in sorted({each.model for each in found.attempts})],
+        "tasks": [
+            {"name": name, "suite": suite, "digest": None, "stresses": [], "difficulty": None, "group": group or None}
+            for name, (suite, group) in sorted(suites.items())
+        ],
+        "harnesses": [
+            {"name": name, "id": _harness_id(name, levels[name]), "version": None, "labels": levels[name], "spec": {}}
+            for name in harnesses
+        ],
+        "canonical": canonical,
+        "axes": [axis for axis in axes if any(each.get(axis) != usual.get(axis) for each in levels.values())],
+        "planned": None,
+        "unsupported": [],
+        "notes": list(found.notes),
+    }
