@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from harness_eval.report.wording import one_line
 
@@ -19,7 +19,7 @@ from harness_eval.report.wording import one_line
 _COLOURS = ("ink", "muted", "rule", "mark", "good", "bad")
 INK, MUTED, RULE, MARK, GOOD, BAD = (f"#{place:02x}0203" for place in range(1, 1 + len(_COLOURS)))
 _VARIABLES = {f"#{place:02x}0203": f"var(--{name})" for place, name in enumerate(_COLOURS, start=1)}
-SOLVED, UNSOLVED = (91, 141, 184), (200, 90, 60)  # red, green, blue
+UNSOLVED, MISSING = (190, 74, 48), (140, 148, 156)  # red, green, blue
 _SETTINGS = {
     "svg.fonttype": "none",
     "svg.hashsalt": "report",
@@ -43,6 +43,21 @@ class Row:
     colour: str = INK
 
 
+class Labelled(Protocol):
+    """What every row has, whatever is drawn in it."""
+
+    @property
+    def label(self) -> str:
+        """What stands beside it, or above it."""
+
+    @property
+    def colour(self) -> str:
+        """Of the label."""
+
+
+AnyRow = TypeVar("AnyRow", bound=Labelled)
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The horizontal axis: its caption, its range, and the value at which a reference line stands (None: no line)."""
@@ -54,10 +69,17 @@ class Scale:
 
 
 def forest(name: str, rows: Sequence[Row], scale: Scale, *, narrow: bool = False) -> str:
-    """Points with intervals, one row each from top to bottom, as inline SVG (class `figure`).
+    """Points with intervals, one row each from top to bottom, as inline SVG; `lines` says more."""
+    return lines(name, rows, scale, _draw, narrow=narrow)
 
-    `name` makes the element ids unique within a page. The narrow form writes each label above its interval, so that it
-    can be read at the width of a telephone.
+
+def lines(
+    name: str, rows: Sequence[AnyRow], scale: Scale, draw: Callable[[Any, int, AnyRow], None], *, narrow: bool = False
+) -> str:
+    """Rows with their labels beside a common scale, each drawn by `draw(axes, place, row)`, as inline SVG.
+
+    `name` makes the element ids unique within a page (class `figure`). The narrow form writes each label above its
+    row, so that it can be read at the width of a telephone.
     """
     from matplotlib import rc_context  # lazy: slow import
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # lazy: slow import
@@ -72,7 +94,7 @@ def forest(name: str, rows: Sequence[Row], scale: Scale, *, narrow: bool = False
         axes = figure.add_axes((gutter, _FOOT_INCHES / height, 0.97 - gutter, 1 - _FOOT_INCHES / height))
         _frame(axes, scale, len(rows))
         for place, row in enumerate(rows):
-            _draw(axes, place, row)
+            draw(axes, place, row)
             _label(axes, place, row, above=narrow)
         return _inline(figure, f"{name}-narrow" if narrow else name)
 
@@ -100,7 +122,7 @@ def _draw(axes: Any, place: int, row: Row) -> None:
     axes.plot([row.estimate], [place], "o", color=row.colour, markersize=5.2, clip_on=False)
 
 
-def _label(axes: Any, place: int, row: Row, *, above: bool) -> None:
+def _label(axes: Any, place: int, row: Labelled, *, above: bool) -> None:
     if above:
         at, offset, align = (0.0, place - 0.42), (0, 0), "left"
     else:
@@ -137,18 +159,19 @@ def _inline(figure: Any, name: str) -> str:
 
 
 def heat_map(values: Sequence[Sequence[float | None]]) -> str:
-    """A picture with one pixel a cell, rows as given, as the text of a data address; cells without a value are clear.
+    """A picture with one pixel a cell, rows as given, as the text of a data address.
 
-    Values are scores 0..1, coloured from `UNSOLVED` to `SOLVED` (told apart by every kind of colour vision).
+    A pixel covers the page's colour of what was solved the more, the less of the cell was solved (scores are 0..1), so
+    that one picture serves light and dark; a cell without a value is grey.
     """
     import numpy  # lazy: slow import
     from matplotlib.image import imsave  # lazy: slow import
 
     score = numpy.array([[numpy.nan if value is None else value for value in row] for row in values], dtype=float)
     known = ~numpy.isnan(score)
-    share = numpy.where(known, score, 0.0)[..., None]
-    colours = (1 - share) * numpy.array(UNSOLVED) + share * numpy.array(SOLVED)
-    pixels = numpy.concatenate([colours, 255.0 * known[..., None]], axis=2).round().astype(numpy.uint8)
+    colours = numpy.where(known[..., None], UNSOLVED, MISSING)
+    cover = numpy.where(known, 1 - numpy.where(known, score, 0.0), 1.0)
+    pixels = numpy.concatenate([colours, 255.0 * cover[..., None]], axis=2).round().astype(numpy.uint8)
     buffer = io.BytesIO()
     imsave(buffer, pixels, format="png")
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
