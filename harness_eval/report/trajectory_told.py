@@ -1,0 +1,226 @@
+"""One trial of a run as it is told: its line, its record, its harness, and each turn with the request behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import zip_longest
+from pathlib import Path
+
+from harness_eval import recording, store
+from harness_eval.axes.faults import Faults
+from harness_eval.axes.tool import Outcome
+from harness_eval.diagnosis.labels import LABELS, Label
+from harness_eval.diagnosis.reply import PLAIN
+from harness_eval.errors import ConfigError, HarnessEvalError, boundary
+from harness_eval.harness import Harness, make_harness
+from harness_eval.report.trajectory_deeds import Deed, deeds_of
+from harness_eval.report.trajectory_sent import Sent, requests
+from harness_eval.report.trajectory_text import Result, result
+from harness_eval.report.wording import one_line
+from harness_eval.store import Row
+from harness_eval.types import (
+    Compaction,
+    Json,
+    Malformed,
+    Note,
+    Observation,
+    Step,
+    ToolCall,
+    Trajectory,
+    TrialKey,
+)
+
+_PROBE = "x" * 100_000  # a result long enough for any fault that cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call with its result (None where there is none), what it does, and what a fault did to it."""
+
+    asked: ToolCall | Malformed
+    observation: Observation | None
+    result: Result | None = None
+    deeds: tuple[Deed, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A note or a compaction between two steps; `sent` is the request for the summary."""
+
+    event: Note | Compaction
+    sent: Sent | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A step with what the harness did since the step before; no step where the trial ended first."""
+
+    number: int
+    before: tuple[Aside, ...] = ()
+    step: Step | None = None
+    sent: Sent | str | None = None
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def labels(self) -> list[str]:
+        """What was met in this step, without what is plain."""
+        if self.step is None:
+            return []
+        oddities = self.step.reply.oddities if self.step.reply else ()
+        return [name for name in dict.fromkeys((*self.step.labels, *oddities)) if name not in PLAIN]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial as it is told. `missing` says why there is no record; `harness` is the reason where it cannot be built.
+
+    `levels` are those that differ from the canonical harness: axis, level, canonical level ("" where unknown).
+    """
+
+    row: Row
+    record: Trajectory | None = None
+    missing: str = ""
+    harness: Harness | str = ""
+    canonical: bool = False
+    levels: tuple[tuple[str, str, str], ...] = ()
+    turns: tuple[Turn, ...] = ()
+    after: tuple[Turn, ...] = ()
+    after_stop: str = ""
+    after_failure: str = ""
+    labels: tuple[Label, ...] = ()
+
+    @property
+    def built(self) -> Harness | None:
+        """The harness, where today's code can build it."""
+        return self.harness if isinstance(self.harness, Harness) else None
+
+    @property
+    def key(self) -> TrialKey:
+        """Which trial it is."""
+        return store.key_of(self.row)
+
+
+def read_trial(folder: Path, row: Row) -> Trial:
+    """A trial of a run's folder; what is damaged or missing is said in it and never raised."""
+    entry, canonical = _entries(folder, row["harness"])
+    harness = _harness(entry)
+    trial = Trial(
+        row,
+        harness=harness,
+        canonical=entry is not None and entry is canonical,
+        levels=_levels(entry, canonical),
+        labels=tuple(known(row.get("labels") or ())),
+    )
+    path = Path(store.TRAJECTORIES) / recording.file_name(store.key_of(row))
+    try:
+        frame = (folder / path).read_bytes()
+        record, extra = recording.unpack(frame), recording.extra_of(frame)
+    except FileNotFoundError:
+        return replace(trial, missing="nothing is recorded of this trial's steps")
+    except (OSError, ValueError) as error:
+        return replace(trial, missing=one_line(f"{path} is damaged: {error}", 300))
+    trial = replace(trial, record=record, turns=_turns(trial.built, record, 0))
+    return _continued(trial, extra.get("recovered"), len(record.steps))
+
+
+@lru_cache(maxsize=4)
+def _study(path: Path, written: int) -> Mapping[str, Json]:
+    del written  # a study that was written again is another one
+    return store.read_study(path)
+
+
+def _entries(folder: Path, name: str) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
+    """What study.json says of this harness and of the canonical one; None where it says nothing."""
+    try:
+        study = _study(folder, (folder / store.STUDY).stat().st_mtime_ns)
+    except (OSError, ConfigError):
+        return None, None
+    entries = study.get("harnesses")
+    named = {e.get("name"): e for e in entries if isinstance(e, dict)} if isinstance(entries, list) else {}
+    return named.get(name), named.get(study.get("canonical"))
+
+
+def _harness(entry: Mapping[str, Json] | None) -> Harness | str:
+    spec = entry.get("spec") if entry else None
+    if not isinstance(spec, dict):
+        return "the levels of this harness were not recorded"
+    try:
+        return make_harness(spec, f"harness {spec.get('name')}")
+    except ConfigError as error:
+        return str(error)
+
+
+def _levels(entry: Mapping[str, Json] | None, canonical: Mapping[str, Json] | None) -> tuple[tuple[str, str, str], ...]:
+    """Where a harness differs from the canonical one; nothing where there is none to compare with."""
+    own, other = ((each or {}).get("labels") for each in (entry, canonical))
+    if not isinstance(own, dict) or not isinstance(other, dict):
+        return ()
+    return tuple((axis, str(own[axis]), str(other.get(axis, ""))) for axis in own if own[axis] != other.get(axis))
+
+
+def known(names: Iterable[Json]) -> Iterator[Label]:
+    """Labels by name with owner and effect, each once; without what is plain."""
+    for name in dict.fromkeys(map(str, names)):
+        if name not in PLAIN:
+            yield LABELS.get(name) or Label(name, "undetermined", "reported_separately", "")
+
+
+def _turns(harness: Harness | None, record: Trajectory, number: int, derive: bool = True) -> tuple[Turn, ...]:
+    sent = requests(harness, record) if harness and derive else {}
+    turns: list[Turn] = []
+    before: list[Aside] = []
+    calls = 0
+    for place, event in enumerate(record.events):
+        if isinstance(event, Step):
+            number += 1
+            made = tuple(_calls(harness, event, calls))
+            turns.append(Turn(number, tuple(before), event, sent.get(place), made))
+            before, calls = [], calls + len(event.action.calls)
+        else:
+            before.append(Aside(event, sent.get(place)))
+    return (*turns, Turn(number + 1, tuple(before))) if before else tuple(turns)
+
+
+def _calls(harness: Harness | None, step: Step, number: int) -> Iterator[Call]:
+    asked: tuple[ToolCall | Malformed, ...] = (*step.action.calls, *step.action.malformed)
+    for place, (call, observation) in enumerate(zip_longest(asked, step.observations[: len(asked)])):
+        fault = ""
+        if harness and observation and isinstance(call, ToolCall):
+            fault = _fault(harness, call, observation, number + place)
+        shown = result(observation, harness.truncation if harness else None) if observation else None
+        yield Call(call, observation, shown, deeds_of(call, harness), fault)
+
+
+def _fault(harness: Harness, call: ToolCall, observation: Observation, number: int) -> str:
+    """What the faults axis did to the call of this number, counted from 0; "" where it did nothing."""
+    level: Faults = harness.faults
+    name = f"fault {level.label}"
+    try:
+        with boundary("harness"):
+            wanted = level.before(call, number, harness.tools)
+            after = level.after(Outcome(_PROBE), number).text
+    except HarnessEvalError:
+        return ""
+    if not isinstance(wanted, ToolCall):
+        return f"{name}: answered by the harness on purpose; nothing was run"
+    if wanted != call:
+        return f"{name}: carried out with other arguments than were written"
+    if after != _PROBE and observation.full_length == len(after):
+        return f"{name}: cut on purpose to {len(after):,} characters, without a word"
+    return ""
+
+
+def _continued(trial: Trial, record: Json, number: int) -> Trial:
+    """With what followed when a leaked call was taken for a call; as it is where nothing did."""
+    if not isinstance(record, Mapping) or "events" not in record:
+        return trial
+    try:
+        followed = recording.from_record({"system": "", "prompt": "", "stop": None, **record})
+    except ValueError as error:
+        return replace(trial, after_failure=one_line(f"the recovered reading is damaged: {error}", 300))
+    turns = _turns(trial.built, followed, number, derive=False)
+    failure = str(record.get("failure") or "")
+    return replace(trial, after=turns, after_stop=str(followed.stop or ""), after_failure=failure)
