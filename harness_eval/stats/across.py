@@ -34,26 +34,30 @@ def pass_power(mean_TH: Array, k: int) -> Array:
 
     The elementary symmetric mean of the cell means, which for outcomes 0 and 1 is C(s_t, k) / C(H_t, k).
     """
-    power_T = np.array([_symmetric_mean(row_H[~np.isnan(row_H)], k) for row_H in mean_TH])
-    return power_T.astype(np.float64)
+    return _symmetric_means(mean_TH, k)[:, k]
 
 
-def _symmetric_mean(value_N: Array, k: int) -> float:
-    if len(value_N) < k:
-        return float("nan")
-    mean_K = np.zeros(k + 1)
-    mean_K[0] = 1.0
-    order_K = np.arange(1, k + 1)
-    for n, value in enumerate(value_N, start=1):
-        share_K = np.minimum(order_K / n, 1.0)
-        mean_K[1:] = (1 - share_K) * mean_K[1:] + share_K * value * mean_K[:-1]
-    return float(mean_K[k])
+def _symmetric_means(mean_TH: Array, most: int) -> Array:
+    """Mean over all sets of k harnesses of the product of their cell means, for k = 0..most; NaN without such a set."""
+    tasks = len(mean_TH)
+    mean_TK = np.zeros((tasks, most + 1))
+    mean_TK[:, 0] = 1.0
+    order_K = np.arange(1, most + 1)
+    judged_T = np.zeros(tasks)
+    for value_T in mean_TH.T:
+        present_T = ~np.isnan(value_T)
+        judged_T = judged_T + present_T
+        share_TK = np.minimum(order_K / np.maximum(judged_T, 1)[:, None], 1.0)
+        joined_TK = (1 - share_TK) * mean_TK[:, 1:] + share_TK * np.nan_to_num(value_T)[:, None] * mean_TK[:, :-1]
+        mean_TK[:, 1:] = np.where(present_T[:, None], joined_TK, mean_TK[:, 1:])
+    return np.where(np.arange(most + 1) <= judged_T[:, None], mean_TK, np.nan)
 
 
 def pass_powers(mean_TH: Array) -> dict[int, Estimate]:
     """pass^k across harnesses for k = 1, 2, 4, .... Not a worst case: it averages over tasks, not harnesses."""
-    harnesses = mean_TH.shape[1]
-    return {2**i: mean_over_tasks(pass_power(mean_TH, 2**i)) for i in range(harnesses.bit_length())}
+    ks = [2**i for i in range(mean_TH.shape[1].bit_length())]
+    mean_TK = _symmetric_means(mean_TH, max(ks, default=0))
+    return {k: mean_over_tasks(mean_TK[:, k]) for k in ks}
 
 
 def solved_by_every(mean_TH: Array) -> float | None:

@@ -9,6 +9,8 @@ import numpy as np
 from .estimate import DEFAULT_REPLICATES, MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Counts, Estimate
 from .intervals import normal_quantile, t_quantile
 
+_CERTAIN = 1.1  # times Bonferroni's quantile: above any quantile of the bootstrap, which need not be drawn then
+
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
@@ -52,14 +54,17 @@ class Contrasts:
     mean_K: Array
     error_K: Array
     pairs_K: Counts  # tasks valid on both sides, pseudo-tasks not counted
-    z_BK: Array  # multiplier bootstrap replicates
+    influence_TK: Array  # of each task (and pseudo-task) on the t statistics
+
+    def replicates(self, multiplier_BT: Array) -> Array:
+        """Multiplier bootstrap of the t statistics, B x K; `multiplier_BT` comes from `multipliers`."""
+        return np.asarray(multiplier_BT @ self.influence_TK)
 
 
-def contrasts(difference_TK: Array, multiplier_BT: Array) -> Contrasts:
-    """Means, standard errors and bootstrap statistics of paired differences (NaN: not a pair).
+def contrasts(difference_TK: Array) -> Contrasts:
+    """Means and standard errors of paired differences (NaN: not a pair).
 
-    multiplier_BT: standard normal, two columns more than there are tasks.  The pseudo-tasks keep the error above
-    zero, without which simultaneous intervals fail at ceilings.
+    The pseudo-tasks keep the error above zero, without which simultaneous intervals fail at ceilings.
     """
     pseudo_2K = np.repeat([[1.0], [-1.0]], difference_TK.shape[1], axis=1)
     padded_TK = np.concatenate([difference_TK, pseudo_2K])
@@ -69,8 +74,7 @@ def contrasts(difference_TK: Array, multiplier_BT: Array) -> Contrasts:
     mean_K = padded_TK.sum(axis=0) / count_K
     centred_TK = np.where(valid_TK, padded_TK - mean_K, 0.0)
     error_K = np.sqrt((centred_TK**2).sum(axis=0)) / count_K
-    z_BK = multiplier_BT @ (centred_TK / (count_K * error_K))
-    return Contrasts(mean_K, error_K, count_K - 2, z_BK)
+    return Contrasts(mean_K, error_K, count_K - 2, centred_TK / (count_K * error_K))
 
 
 def multipliers(tasks: int, rng: np.random.Generator) -> Array:
@@ -92,12 +96,12 @@ def simultaneous(difference_TK: Array, rng: np.random.Generator) -> Simultaneous
 
     Limits and p values are None for a contrast with fewer than 20 pairs, its difference is None without any.
     """
-    found = contrasts(difference_TK, multipliers(len(difference_TK), rng))
+    found = contrasts(difference_TK)
     enough_K = found.pairs_K >= MIN_TASKS_FOR_INTERVALS
     if not enough_K.any():
         points = tuple(Estimate(float(d)) if n else UNKNOWN for d, n in zip(found.mean_K, found.pairs_K, strict=True))
         return Simultaneous(points, (None,) * len(points), tuple(found.pairs_K.tolist()))
-    size_BE = np.abs(found.z_BK[:, enough_K])
+    size_BE = np.abs(found.replicates(multipliers(len(difference_TK), rng))[:, enough_K])
     scale_K = np.array([t_quantile(0.975, n + 1) / normal_quantile(0.975) for n in found.pairs_K.tolist()])
     reach_K = float(np.quantile(size_BE.max(axis=1), 0.95)) * scale_K * found.error_K
     p_K = np.full(len(enough_K), np.nan)
@@ -137,10 +141,12 @@ def worst_set(mean_TH: Array, rng: np.random.Generator) -> tuple[int, ...]:
 
 
 def _may_be_worst(harness: int, mean_TH: Array, multiplier_BT: Array) -> bool:
-    found = contrasts(mean_TH[:, [harness]] - np.delete(mean_TH, harness, axis=1), multiplier_BT)
-    statistic = float((found.mean_K / found.error_K).max())
-    if statistic <= normal_quantile(0.95):
-        return True
+    found = contrasts(mean_TH[:, [harness]] - np.delete(mean_TH, harness, axis=1))
     freedom = max(1, int(found.pairs_K.min()) + 1)
     scale = t_quantile(0.95, freedom) / normal_quantile(0.95)
-    return statistic <= scale * float(np.quantile(found.z_BK.max(axis=1), 0.95))
+    statistic = float((found.mean_K / found.error_K).max()) / scale
+    if statistic <= normal_quantile(0.95):
+        return True
+    if statistic > _CERTAIN * normal_quantile(1 - 0.05 / len(found.mean_K)):
+        return False
+    return statistic <= float(np.quantile(found.replicates(multiplier_BT).max(axis=1), 0.95))
