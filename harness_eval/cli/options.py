@@ -62,6 +62,9 @@ Probe: TypeAlias = Annotated[
 Recovery: TypeAlias = Annotated[
     str | None, typer.Option(help="Where to look for a leaked call on which a trial ended: content, reasoning or off.")
 ]
+Trace: TypeAlias = Annotated[
+    bool | None, typer.Option("--trace/--no-trace", help="Take the worst harness apart at the end of the run.")
+]
 MaxCost: TypeAlias = Annotated[float | None, typer.Option(help="Dollars after which no further trial is started.")]
 MaxTokens: TypeAlias = Annotated[int | None, typer.Option(help="Tokens after which no further trial is started.")]
 BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="An OpenAI-compatible server, such as http://host/v1.")]
@@ -133,6 +136,7 @@ PLACES = {
     "max_cost": "budgets.money",
     "max_tokens": "budgets.tokens",
     "recovery": "recovery",
+    "trace": "trace",
     "local_model": "endpoints",
     "base_url": "endpoint.base_url",
     "model": "endpoint.model",

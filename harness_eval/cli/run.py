@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import anyio
 import typer
 
-from harness_eval import report, study
-from harness_eval.cli import options, paying
+from harness_eval import report, study, tracing
+from harness_eval.cli import options, running
 from harness_eval.cli.output import JsonFlag, print_json, say
-from harness_eval.cli.progress import Progress
-from harness_eval.probing import by_reason
+from harness_eval.cli.trace import Asked, Done, told, trace_all
 from harness_eval.report.wording import count
-from harness_eval.study import INTERRUPTED, Ended, Study
+from harness_eval.study import Ended, Study
+from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
 
@@ -53,92 +52,47 @@ def run(
     profile: options.ProfileName = None,
     api_key_env: options.ApiKeyEnv = None,
     retry_lost: Annotated[bool, typer.Option(help="When resuming, run lost trials again.")] = True,
+    trace: options.Trace = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Run a matrix of tasks and harnesses; without a study, the demo. Flags override the study's keys.
 
     Interrupted runs are resumed by naming their folder with --out.
     """
+    started = time.monotonic()
     resolved = study.resolve(options.study_from(file, **options.given(locals())))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    _agree(resolved, folder, yes)
-    raise typer.Exit(_tell(resolved, _run(resolved, folder, retry_lost, probe is True), as_json))
-
-
-def _agree(resolved: Study, folder: Path, yes: bool) -> None:
-    stated = paying.price_of(resolved, folder)
-    paying.check(resolved, stated, yes)
-    if stated:
-        say(f"paid for: {stated}")
-
-
-def _tell(resolved: Study, ended: Ended, as_json: bool) -> int:
-    """Write the report where there is something to report, say how the run ended, and return its exit code."""
-    folder = ended.folder
-    told = ended.judged or not ended.planned
-    data = report.write(folder) if told and not ended.outcome.interrupted else None
-    if as_json:
-        print_json(_summary(ended, data))
-    elif data is not None:
+    if resolved.config.trace:
+        _announce_trace(resolved)
+    running.agree(resolved, folder, yes)
+    ended = running.carry_out(resolved, folder, retry_lost, probe is True)
+    data = _report(ended)
+    if data is not None and not as_json:
         print(report.summary_text(data))
     if data is not None:
         say(f"report: {folder / 'report.html'} (also report.md and report.json)")
-    _say_how_it_ended(resolved, ended)
-    return ended.exit_code
+    running.say_how_it_ended(resolved, ended, _again(folder))
+    asked = Asked(folder, dict.fromkeys(resolved.endpoints, resolved.config), None, yes, retry_lost, charged=(folder,))
+    traces: list[Done] = []
+    if resolved.config.trace and data is not None and not ended.exit_code:
+        traces, data = trace_all(replace(asked, started=started), data)
+    if as_json:
+        entries = {"traces": [each.as_json() for each in traces]} if resolved.config.trace else {}
+        print_json({**running.summary(ended), "report": data, **entries})
+    raise typer.Exit(told(asked, traces, as_json) or ended.exit_code)
 
 
-def _run(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> Ended:
-    say(f"{count(len(resolved.keys), 'trial')}: {_count(resolved)}; sandbox: {resolved.provider.name}")
-    for endpoint in resolved.config.endpoints:
-        say(f"endpoint {endpoint.name}: {endpoint.model}, profile {endpoint.profile}")
-    for note in resolved.notes:
-        say(f"note: {note}")
-    try:
-        with Progress() as progress:
-            ended = anyio.run(study.run, resolved, folder, progress, retry_lost, probe_again)
-    except KeyboardInterrupt:
-        say("interrupted before any trial had ended")
-        raise typer.Exit(INTERRUPTED) from None
-    if swept := resolved.provider.swept:
-        say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
-    return ended
+def _announce_trace(resolved: Study) -> None:
+    harnesses = tracing.most_harnesses(resolved)
+    trials = harnesses * len(resolved.tasks) * resolved.config.repeats * len(resolved.endpoints)
+    say(f"a trace of the worst drop follows: {harnesses} harnesses at most, {count(trials, 'trial')} more")
 
 
-def _count(resolved: Study) -> str:
-    parts = ((resolved.tasks, "task"), (resolved.harnesses, "harness"), (resolved.endpoints, "endpoint"))
-    return " x ".join(count(len(each), name) for each, name in parts)
+def _report(ended: Ended) -> dict[str, Json] | None:
+    """Write the report where there is something to report."""
+    worth = ended.judged or not ended.planned
+    return report.write(ended.folder) if worth and not ended.outcome.interrupted else None
 
 
-def _summary(ended: Ended, data: object) -> dict[str, object]:
-    return {
-        "folder": str(ended.folder),
-        "trials": {"planned": ended.planned, "judged": ended.judged, "lost": sum(ended.lost.values())},
-        "solved": ended.solved,
-        "lost": ended.lost,
-        "unsupported": [
-            {"endpoint": name, "harness": each.harness, "reason": each.reason, "label": each.label}
-            for name, harnesses in ended.unsupported.items()
-            for each in harnesses
-        ],
-        "interrupted": ended.outcome.interrupted,
-        "problems": ended.problems,
-        "report": data,
-    }
-
-
-def _say_how_it_ended(resolved: Study, ended: Ended) -> None:
-    if resolved.scripted:
-        say("The endpoint is a scripted agent and no language model: these numbers show what the suite can find.")
-    for name, harnesses in ended.unsupported.items():
-        if harnesses:
-            count = f"{len(harnesses)} of {len(resolved.harnesses)} harnesses"
-            say(f"{count} cannot run on {name} (--probe tries them again):")
-        for line in by_reason(harnesses):
-            say(f"  {line}")
-    for problem in ended.problems:
-        say(f"incomplete: {problem}")
-    if ended.exit_code and ended.planned:
-        arguments = sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(ended.folder)]
-        word = "interrupted" if ended.outcome.interrupted else "incomplete"
-        say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with")
-        say(f"  harness-eval {shlex.join(arguments)}")
+def _again(folder: Path) -> list[str]:
+    return sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(folder)]

@@ -1,24 +1,17 @@
-"""The trace of a run's worst drop: the worst harness taken apart, change by change, on fresh repeats.
-
-Every axis on which the worst harness differs from the canonical one is a change; those that cannot differ on their own
-are one change together. Each is added alone to the canonical harness and reverted alone from the worst one: from these
-harnesses Shapley values of the drop are made. They run in a folder of their own below the run's, with both ends among
-them: the worst was chosen on the run's own trials, so that these would overstate its drop.
-"""
+"""The study that a trace is, made of what a run's folder records."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from glob import escape
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from harness_eval import store
-from harness_eval.axes import Level
 from harness_eval.combinations import RULES, Rule
 from harness_eval.config import parse
 from harness_eval.design import Design, Plan
@@ -30,6 +23,7 @@ from harness_eval.family import load_family
 from harness_eval.harness import Harness, make_harness
 from harness_eval.planning import REFERENCE, Study, resolve
 from harness_eval.study_file import EmbeddedConfig, StudyConfig, TasksConfig, select_tasks
+from harness_eval.tracing.changes import Layout, lay_out
 from harness_eval.types import Json, Limits
 
 FOLDER = "trace"
@@ -37,79 +31,6 @@ FOLDER = "trace"
 _LONGEST_NAME = 74  # of a run, so that "-trace" still fits into the name of a study
 _SEEDS = 2**53
 _SHOWN = 8  # tasks named in one message
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What differs between the canonical and the worst harness, on one axis or on several that `reason` ties.
-
-    `added` and `reverted` name the harnesses with this change alone, and with all but this one.
-    """
-
-    axes: tuple[str, ...]
-    level: str
-    canonical_level: str
-    added: str
-    reverted: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The harnesses of a trace, each once: the canonical one first, then the worst. Of up to two changes some are one.
-
-    `changes` is empty where the two ends are the same.
-    """
-
-    harnesses: tuple[Harness, ...]
-    changes: tuple[Change, ...]
-
-
-def lay_out(canonical: Harness, worst: Harness, rules: Sequence[Rule] = RULES) -> Layout:
-    """The fewest harnesses that tell what each change costs, changes grouped no more than `rules` demand."""
-    usual, changed = canonical.levels, worst.levels
-    chosen = {harness.id: harness for harness in (canonical, worst)}
-
-    def named(word: str, start: Mapping[str, Level], then: Mapping[str, Level], axes: tuple[str, ...]) -> str:
-        name = f"{word}-{'+'.join(axes)}"
-        made = make_harness({**start, **{axis: then[axis] for axis in axes}, "name": name}, name)
-        if name in {canonical.name, worst.name}:
-            made = made.model_copy(update={"name": f"{name}-{made.id[:6]}"})
-        return chosen.setdefault(made.id, made).name
-
-    changes = [
-        Change(
-            axes=axes,
-            level=" + ".join(changed[axis].label for axis in axes),
-            canonical_level=" + ".join(usual[axis].label for axis in axes),
-            added=named("add", usual, changed, axes),
-            reverted=named("revert", changed, usual, axes),
-            reason=reason,
-        )
-        for axes, reason in _groups(usual, changed, rules)
-    ]
-    return Layout(tuple(chosen.values()), tuple(changes))
-
-
-def _groups(
-    usual: Mapping[str, Level], changed: Mapping[str, Level], rules: Sequence[Rule]
-) -> list[tuple[tuple[str, ...], str]]:
-    """The smallest groups of differing axes that can be changed one by one in both directions, and what ties each.
-
-    A rule is about two axes. If it forbids the old level of one beside the new level of the other, one of them can
-    neither be added without the other nor stay when the other is reverted; so the groups are the connected ones.
-    """
-    groups = {axis: {axis} for axis in usual if changed[axis] != usual[axis]}
-    ties: list[Rule] = []
-    for rule in rules:
-        both = rule.axis in groups and rule.other in groups
-        mixed = ((usual, changed), (changed, usual)) if both else ()
-        if any(rule.forbids({rule.axis: one[rule.axis], rule.other: two[rule.other]}) for one, two in mixed):
-            ties.append(rule)
-            joined = groups[rule.axis] | groups[rule.other]
-            groups |= dict.fromkeys(joined, joined)
-    distinct = dict.fromkeys(tuple(axis for axis in groups if axis in group) for group in groups.values())
-    return [(axes, "; ".join(dict.fromkeys(tie.reason for tie in ties if tie.axis in axes))) for axes in distinct]
 
 
 class _Named(BaseModel):
@@ -148,6 +69,20 @@ def place(run: Path, endpoints: Sequence[str], endpoint: str) -> Path:
     return run / FOLDER / (readable if readable == endpoint else f"{readable}.{digest}")
 
 
+def begun(folder: Path) -> str | None:
+    """The harness whose trace a folder holds; None where there is no trace yet.
+
+    Raises:
+        ConfigError: the folder holds something else.
+    """
+    if not (folder / store.STUDY).exists():
+        return None
+    about = store.read_study(folder).get(FOLDER)
+    if not isinstance(about, Mapping) or not isinstance(about.get("harness"), str):
+        raise ConfigError(f"{folder}: holds a run that is no trace; move it away")
+    return str(about["harness"])
+
+
 def layout_of(recorded: Mapping[str, Json], harness: str) -> Layout:
     """The layout for one harness of a recorded study.
 
@@ -176,29 +111,30 @@ def _rebuilt(records: Mapping[str, Mapping[str, Json]], name: str) -> Harness:
     return make_harness(record["spec"], f"harness {name!r}")
 
 
-def config_of(run: Path, endpoint: str, suite: str | None = None) -> StudyConfig:
+def config_of(run: Path, endpoint: str, suite: str | None, **given: Json) -> StudyConfig:
     """A study as a run's folder records it, at one of its endpoints; `suite` is where its tasks are found.
 
-    What a record does not hold (timeouts, retries, concurrency, budgets) has its default.
+    What a record does not hold (timeouts, retries, concurrency, budgets) is as `given`, or has its default.
 
     Raises:
         ConfigError: the folder holds no run whose trials could be run again.
     """
     recorded = parse(_Recorded, store.read_study(run), str(run / store.STUDY))
-    given = next((each for each in recorded.endpoints if each.get("name") == endpoint), None)
-    if given is None:
-        known = [str(each.get("name")) for each in recorded.endpoints]
+    known = {str(each.get("name")): each for each in recorded.endpoints}
+    if endpoint not in known:
         raise ConfigError(f"{run}: no endpoint {endpoint!r} in this run; {nearest(endpoint, known)}")
     suites = sorted({task.suite for task in recorded.tasks})
     if suite is None and len(suites) != 1:
         raise ConfigError(f"{run}: its tasks are of several suites; name one folder with all of them with --suite")
-    at: dict[str, Json] = {"endpoints": [_endpoint(given)]}
-    if given.get("base_url") == "embedded" and endpoint == REFERENCE:
-        at = {"reference": {key: given[key] for key in EmbeddedConfig.model_fields if key in given}}
+    record = known[endpoint]
+    at: dict[str, Json] = {"endpoints": [_endpoint(record)]}
+    if record.get("base_url") == "embedded" and endpoint == REFERENCE:
+        at = {"reference": {key: record[key] for key in EmbeddedConfig.model_fields if key in record}}
     kept = {"limits": recorded.limits, "recovery": recorded.recovery, "seed": recorded.seed}
     box = {"kind": recorded.sandbox, "base_image": recorded.base_image}
     tasks = {"suite": suite or suites[0]}
-    return parse(StudyConfig, {"name": recorded.name, "tasks": tasks, "sandbox": box, **kept, **at}, str(run))
+    made = {"name": recorded.name, "tasks": tasks, "sandbox": box, **kept, **at, **given}
+    return parse(StudyConfig, made, str(run))
 
 
 def _endpoint(given: Mapping[str, Json]) -> dict[str, Json]:
@@ -216,6 +152,8 @@ def prepare(run: Path, endpoint: str, harness: str, base: StudyConfig) -> Study:
     """
     study = store.read_study(run)
     recorded = parse(_Recorded, study, str(run / store.STUDY))
+    if study.get("trace"):
+        raise ConfigError(f"{run}: is itself a trace; trace the run that it belongs to, with --harness if need be")
     layout = layout_of(study, harness)
     if not layout.changes:
         raise ConfigError(f"harness {harness!r} is the canonical one: there is no drop between them to trace")
@@ -244,6 +182,12 @@ def prepare(run: Path, endpoint: str, harness: str, base: StudyConfig) -> Study:
 
 def _config(recorded: _Recorded, endpoint: str, base: StudyConfig) -> StudyConfig:
     """The run's study with its tasks, at one endpoint, under a seed of its own."""
+    real = any(each.name == endpoint and not each.scripted for each in base.endpoints)
+    if real and recorded.sandbox == "local" and not base.allow_local:
+        raise ConfigError(
+            "the run was in the local sandbox, which protects this machine from nothing that a model does; "
+            "say --allow-local to go on there"
+        )
     kept = {
         "name": f"{recorded.name[:_LONGEST_NAME]}-trace",
         "endpoints": [each for each in base.endpoints if each.name == endpoint],

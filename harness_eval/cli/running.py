@@ -1,0 +1,93 @@
+"""Carrying out a study from the command line: what is said before, while it runs, and of how it ended."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import typer
+
+from harness_eval import study
+from harness_eval.cli import paying
+from harness_eval.cli.output import say
+from harness_eval.cli.progress import Progress
+from harness_eval.probing import by_reason
+from harness_eval.report.wording import count
+from harness_eval.study import INTERRUPTED, Ended, Study
+from harness_eval.types import Json
+
+
+def agree(resolved: Study, folder: Path, yes: bool) -> None:
+    """State what the trials that are owed will cost.
+
+    Raises:
+        ConfigError: they cost something, and nobody agreed to it or set a cap.
+    """
+    stated = paying.price_of(resolved, folder)
+    paying.check(resolved, stated, yes)
+    if stated:
+        say(f"paid for: {stated}")
+
+
+def carry_out(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> Ended:
+    """Run what the folder still owes, with a line now and then.
+
+    Raises:
+        Exit: interrupted before any trial had ended.
+    """
+    say(f"{count(len(resolved.keys), 'trial')}: {_count(resolved)}; sandbox: {resolved.provider.name}")
+    for endpoint in resolved.config.endpoints:
+        say(f"endpoint {endpoint.name}: {endpoint.model}, profile {endpoint.profile}")
+    for note in resolved.notes:
+        say(f"note: {note}")
+    try:
+        with Progress() as progress:
+            ended = anyio.run(study.run, resolved, folder, progress, retry_lost, probe_again)
+    except KeyboardInterrupt:
+        say("interrupted before any trial had ended")
+        raise typer.Exit(INTERRUPTED) from None
+    if swept := resolved.provider.swept:
+        say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
+    return ended
+
+
+def _count(resolved: Study) -> str:
+    parts = ((resolved.tasks, "task"), (resolved.harnesses, "harness"), (resolved.endpoints, "endpoint"))
+    return " x ".join(count(len(each), name) for each, name in parts)
+
+
+def say_how_it_ended(resolved: Study, ended: Ended, again: Sequence[str]) -> None:
+    """What is to be known of a run beside its report; `again` are the arguments that resume it."""
+    if resolved.scripted:
+        say("The endpoint is a scripted agent and no language model: these numbers show what the suite can find.")
+    for name, harnesses in ended.unsupported.items():
+        if harnesses:
+            refused = f"{len(harnesses)} of {len(resolved.harnesses)} harnesses"
+            say(f"{refused} cannot run on {name} (--probe tries them again):")
+        for line in by_reason(harnesses):
+            say(f"  {line}")
+    for problem in ended.problems:
+        say(f"incomplete: {problem}")
+    if ended.exit_code and ended.planned:
+        word = "interrupted" if ended.outcome.interrupted else "incomplete"
+        say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with")
+        say(f"  harness-eval {shlex.join(again)}")
+
+
+def summary(ended: Ended) -> dict[str, Json]:
+    """How a run ended, as JSON."""
+    return {
+        "folder": str(ended.folder),
+        "trials": {"planned": ended.planned, "judged": ended.judged, "lost": sum(ended.lost.values())},
+        "solved": ended.solved,
+        "lost": ended.lost,
+        "unsupported": [
+            {"endpoint": name, "harness": each.harness, "reason": each.reason, "label": each.label}
+            for name, harnesses in ended.unsupported.items()
+            for each in harnesses
+        ],
+        "interrupted": ended.outcome.interrupted,
+        "problems": ended.problems,
+    }

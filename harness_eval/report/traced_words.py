@@ -1,0 +1,131 @@
+"""The trace of the worst drop in words; every form of a report says it with these."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+from harness_eval.report.why import SIGNIFICANT
+from harness_eval.report.wording import count, difference, one_line, p_value, points, share
+from harness_eval.types import Json
+
+Section = Mapping[str, Json]
+
+FRESH = (
+    "All of these harnesses ran on fresh repeats, both ends too: the worst was chosen on the run's own trials, which "
+    "would overstate its drop."
+)
+MEANING = (
+    "What each change costs, as its Shapley value: the mean of what it does alone to the canonical harness and of what "
+    "undoing it alone gives back to the worst one. The values sum to the drop unless three changes or more interact, "
+    "which the last line tests."
+)
+LEFT_OVER = "three changes and more together"
+_NAMED = 3  # changes that the one line names
+_WIDTH = 110
+_NAME = 12  # of the column in which a terminal names a line
+
+
+def offer(section: Section) -> str | None:
+    """How to have the drop traced, and what that takes; None where it was, or where nothing can be."""
+    found = section["trace_offer"]
+    if section["trace"] or not found:
+        return None
+    return (
+        f"not traced: `harness-eval trace RUN` says what each of {count(found['changes'], 'change')} of "
+        f"{one_line(found['harness'], 40)} costs, with {count(found['harnesses'], 'harness')} "
+        f"({count(found['trials'], 'fresh trial')})"
+    )
+
+
+def unfinished(trace: Section) -> str | None:
+    """What is still owed."""
+    if not trace["owed"]:
+        return None
+    return f"The trace is incomplete: {trace['owed']:,} of {count(trace['planned'], 'trial')} not run yet."
+
+
+def drop_sentence(trace: Section) -> str:
+    """From where to where."""
+    ends = f"{share(trace['from'])} under {one_line(trace['canonical'])}, {share(trace['to'])} under"
+    lost = f", {trace['lost']:,} lost" if trace["lost"] else ""
+    return (
+        f"{ends} {one_line(trace['harness'])}: {difference(trace['drop'], signed=True)} on fresh repeats "
+        f"({count(trace['trials'], 'trial')} of {count(trace['harnesses'], 'harness')}{lost})."
+    )
+
+
+def verdict_sentence(trace: Section) -> str:
+    """Which changes make the drop, as far as they stand out from noise."""
+    sure = [row for row in trace["axes"] if row["effect"] is not None and _is_sure(row) and row["effect"] < 0]
+    if not sure:
+        tested = any(row["p_adjusted"] is not None for row in trace["axes"])
+        return "No single change stands out from noise." if tested else "With so few tasks no change has an interval."
+    named = " and ".join(f"{change_name(row)} ({value_phrase(row)})" for row in sure)
+    return f"{named} {'makes' if len(sure) == 1 else 'make'} the drop."
+
+
+def _is_sure(row: Section) -> bool:
+    return row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
+
+
+def change_name(row: Section) -> str:
+    """`axis = level`; axes that change together share one."""
+    return f"{one_line(row['axis'])} = {one_line(row['level'])}"
+
+
+def value_phrase(row: Section) -> str:
+    """What a change costs, or why that is unknown."""
+    if row["effect"] is None:
+        return f"unknown: {one_line(row['reason'])}"
+    return difference({"estimate": row["effect"], "low": row["low"], "high": row["high"]}, signed=True)
+
+
+def interaction_phrase(row: Section) -> str:
+    """How much more a change does beside all others than alone."""
+    low, high = row["interaction_low"], row["interaction_high"]
+    return difference({"estimate": row["interaction"], "low": low, "high": high}, signed=True)
+
+
+def tests_what_is_left(trace: Section) -> bool:
+    """Whether there are changes enough for three to interact."""
+    return len(trace["axes"]) > 2
+
+
+def one_line_summary(trace: Section) -> str:
+    """The costs of the changes, largest first, the small ones together."""
+    known = [row for row in trace["axes"] if row["effect"] is not None]
+    known.sort(key=lambda row: -abs(row["effect"]))
+    parts = [f"{one_line(row['axis'])} {value_phrase(row)}" for row in known[:_NAMED]]
+    if rest := known[_NAMED:]:
+        most = max(abs(row["effect"]) for row in rest)
+        parts.append(f"{count(len(rest), 'other')} within ±{points(most)}")
+    if unknown := len(trace["axes"]) - len(known):
+        parts.append(f"{count(unknown, 'change')} unknown")
+    said = " · ".join(parts)
+    return f"{said}; {LEFT_OVER} {difference(trace['residual'], signed=True)}" if tests_what_is_left(trace) else said
+
+
+def terminal_lines(section: Section) -> list[str]:
+    """The line of the summary: what makes the drop, or how to have it traced."""
+    trace = section["trace"]
+    told = one_line_summary(trace) if trace else offer(section)
+    if told is None:
+        return []
+    lines = textwrap.wrap(told, _WIDTH - _NAME, break_on_hyphens=False)
+    return [f"{'' if place else 'WORST DROP':{_NAME}}{line}" for place, line in enumerate(lines)]
+
+
+def table_lines(trace: Section) -> list[str]:
+    """The whole trace for a terminal: both ends, each change, what is left over."""
+    lines = textwrap.wrap(drop_sentence(trace), _WIDTH)
+    names = [change_name(row) for row in trace["axes"]]
+    width = min(60, max(len(name) for name in [*names, LEFT_OVER]))
+    for name, row in zip(names, trace["axes"], strict=True):
+        p = "" if row["p_adjusted"] is None else f"  Holm p {p_value(row['p_adjusted'])}"
+        cell = name if len(name) <= width else f"{name[: width - 1]}…"
+        lines.append(f"  {cell:<{width}}  {value_phrase(row)}{p}")
+    if tests_what_is_left(trace):
+        lines.append(f"  {LEFT_OVER:<{width}}  {difference(trace['residual'], signed=True)}")
+    lines += textwrap.wrap(verdict_sentence(trace), _WIDTH)
+    return [*lines, said] if (said := unfinished(trace)) else lines
