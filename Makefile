@@ -4,7 +4,7 @@ VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check --quiet
 DEMO ?=
 
-.PHONY: demo demo-model test lint types clean wheel bench-statistics
+.PHONY: demo demo-model test lint types clean wheel bench-statistics bench-detection
 
 demo: $(VENV)/installed
 	$(VENV)/bin/harness-eval run $(DEMO)
@@ -25,6 +25,10 @@ types: $(VENV)/installed-dev
 # QUICK=--quick takes minutes, without it about an hour of one core; a stopped command goes on from build/statistics.jsonl
 bench-statistics: $(VENV)/installed-dev
 	nice -n 15 $(VENV)/bin/python -m benchmarks.statistics $(QUICK)
+
+# `make bench-detection QUICK=--quick` for a few minutes' worth; the whole of it goes on where it was stopped.
+bench-detection: $(VENV)/installed
+	nice -n 10 $(VENV)/bin/python -m benchmarks.detection $(QUICK)
 
 wheel: $(VENV)/installed-dev
 	$(VENV)/bin/python -m build --wheel --outdir dist

@@ -1,0 +1,58 @@
+"""What counts as found, and what as a false accusation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from harness_eval.family import Family
+from harness_eval.reference.coupling import COUPLINGS
+from harness_eval.report.why import SIGNIFICANT
+from harness_eval.types import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a report says, held against what was planted.
+
+    `axis`: the axis that explains most and the first level that stands out are of the planted axis. `level`: besides,
+    that level is one that the coupling hits, and it costs. `accused`: axes that stand out although they are neither
+    planted nor tied to the planted one. `named` is the first level that stands out, as "axis = level", or "".
+    """
+
+    axis: bool
+    level: bool
+    accused: tuple[str, ...]
+    named: str
+
+
+def judgement(why: Mapping[str, Json], coupling: str, tied: Collection[str] = ()) -> Judgement:
+    """Judge the part `axes` and `shares` of a report about an agent with this coupling ("" is none).
+
+    `tied` holds the axes that a constraint ties to the planted one. An axis stands out when the adjusted p-value of
+    all its levels together, or of any one of them, is below the report's own threshold.
+    """
+    (planted,) = COUPLINGS[coupling].hits if coupling else ("",)
+    hit = COUPLINGS[coupling].hits[planted] if coupling else ()
+    levels = [row for row in why["axes"] if row["effect"] is not None and _stands_out(row)]
+    out = {row["axis"] for row in (*levels, *filter(_stands_out, why["shares"]))}
+    first = levels[0] if levels else None
+    leading = why["shares"][0]["axis"] if why["shares"] else ""
+    axis = bool(planted) and first is not None and first["axis"] == planted == leading
+    level = axis and first is not None and first["effect"] < 0 and first["level"].partition("(")[0] in hit
+    named = f"{first['axis']} = {first['level']}" if first else ""
+    return Judgement(axis, level, tuple(sorted(out - {planted, *tied})), named)
+
+
+def _stands_out(row: Mapping[str, Json]) -> bool:
+    return row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
+
+
+def tied_axes(family: Family, axis: str) -> set[str]:
+    """The axes that share a rule of impossible combinations with this one, as far as the family has such levels."""
+    tied = set()
+    for rule in family.rules():
+        meets = any(map(rule.test, family.axes[rule.axis])) and any(map(rule.other_test, family.axes[rule.other]))
+        if meets and axis in (rule.axis, rule.other):
+            tied |= {rule.axis, rule.other} - {axis}
+    return tied
