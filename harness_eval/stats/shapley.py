@@ -30,8 +30,8 @@ class Places:
 class Attribution:
     """Shapley value of each change (negative: it costs), what pairs of changes do together, and what is left over.
 
-    `canonical`, `worst` and `drop` (worst - canonical) are of the same tasks; without lost trials, and with them as far
-    as every harness has a judged cell, the values sum to `drop` + `residual` exactly.
+    `canonical`, `worst` and `drop` (worst - canonical) are of the same tasks. Values and `residual` sum to `drop`
+    exactly as long as every harness has a judged cell.
     """
 
     shapley: tuple[Estimate, ...]
@@ -75,7 +75,7 @@ def _weights(harnesses: int, places: Places) -> Array:
     alone_KH = unit_HH[list(places.added)] - canonical_H
     last_KH = worst_H - unit_HH[list(places.reverted)]
     shapley_KH, drop_H = (alone_KH + last_KH) / 2, worst_H - canonical_H
-    return np.concatenate([shapley_KH, last_KH - alone_KH, [shapley_KH.sum(axis=0) - drop_H], [drop_H]])
+    return np.concatenate([shapley_KH, last_KH - alone_KH, [drop_H - shapley_KH.sum(axis=0)], [drop_H]])
 
 
 class _Table:

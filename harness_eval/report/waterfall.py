@@ -1,0 +1,94 @@
+"""The drawing of a trace: from the canonical score down to the worst one, a bar a change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness_eval.report import figures, traced_words
+from harness_eval.report.figures import BAD, GOOD, MARK, MUTED, RULE, Row, Scale
+from harness_eval.report.why import SIGNIFICANT
+from harness_eval.types import Json
+
+Section = Mapping[str, Json]
+
+_THICK = 0.52  # of a bar, where rows are 1 apart
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A bar from `start` over `size`, in percent, with the limits of its end; without a size a point at `start`."""
+
+    label: str
+    start: float
+    size: float | None
+    low: float | None
+    high: float | None
+    colour: str
+
+
+def waterfall(name: str, trace: Section, *, narrow: bool = False) -> str | None:
+    """Both ends as points and each change as a bar from where the one before ended, as inline SVG (class `figure`).
+
+    None while a change or an end is unknown: the bars would not lead from one end to the other.
+    """
+    known = [trace["from"], trace["to"], trace["residual"], *({"estimate": row["effect"]} for row in trace["axes"])]
+    if any(figure["estimate"] is None for figure in known):
+        return None
+    steps = _steps(trace)
+
+    def draw(axes: Any) -> None:
+        for place, step in enumerate(steps):
+            _draw(axes, place, step, last=place == len(steps) - 1)
+            row = Row(step.label, step.start, None, None, step.colour)
+            figures.label(axes, place, row, above=narrow)
+
+    return figures.panel(name, len(steps), _scale(steps), draw, narrow=narrow)
+
+
+def _steps(trace: Section) -> list[_Step]:
+    """The canonical end, the changes, what they leave over, and the worst end."""
+    steps, at = [_end(trace["canonical"], trace["from"], MARK)], 100 * trace["from"]["estimate"]
+    rows = [(traced_words.change_name(row), row["effect"], row, _colour(row)) for row in trace["axes"]]
+    if traced_words.tests_what_is_left(trace):
+        rows.append((traced_words.LEFT_OVER, trace["residual"]["estimate"], trace["residual"], MUTED))
+    for label, size, limits, colour in rows:
+        low, high = (None if limits[key] is None else at + 100 * limits[key] for key in ("low", "high"))
+        steps.append(_Step(label, at, 100 * size, low, high, colour))
+        at += 100 * size
+    return [*steps, _end(trace["harness"], trace["to"], BAD)]
+
+
+def _end(name: str, score: Section, colour: str) -> _Step:
+    low, high = (None if score[key] is None else 100 * score[key] for key in ("low", "high"))
+    return _Step(name, 100 * score["estimate"], None, low, high, colour)
+
+
+def _colour(row: Section) -> str:
+    p = row["p_adjusted"]
+    return MUTED if p is None or p >= SIGNIFICANT else BAD if row["effect"] < 0 else GOOD
+
+
+def _draw(axes: Any, place: int, step: _Step, *, last: bool) -> None:
+    if step.size is None:
+        figures.point(axes, place, Row(step.label, step.start, step.low, step.high, step.colour))
+        end = step.start
+    else:
+        end = step.start + step.size
+        axes.barh(place, step.size, left=step.start, height=_THICK, color=step.colour, alpha=0.45, linewidth=0)
+        if not step.size:
+            axes.plot([end] * 2, [place - _THICK / 2, place + _THICK / 2], color=step.colour, linewidth=1.6)
+        if step.low is not None and step.high is not None:
+            axes.plot([step.low, step.high], [place] * 2, color=step.colour, linewidth=1.6, solid_capstyle="round")
+    if not last:
+        axes.plot([end] * 2, [place, place + 1], color=RULE, linewidth=1.0, zorder=0.5)
+
+
+def _scale(steps: list[_Step]) -> Scale:
+    """Tens of percent that hold every bar and limit; the line stands at the canonical score."""
+    ends = [step.start + (step.size or 0.0) for step in steps]
+    ends += [end for step in steps for end in (step.low, step.high) if end is not None]
+    low, high = 10 * math.floor(min(ends) / 10), 10 * math.ceil(max(ends) / 10)
+    return Scale("score, percent of tasks", low - 1, max(high, low + 10) + 1, steps[0].start)
