@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness_eval.report import figures, traced_words
-from harness_eval.report.figures import BAD, GOOD, MARK, MUTED, RULE, Row, Scale
+from harness_eval.report.figures import BAD, GOOD, MARK, MUTED, RULE, Scale
 from harness_eval.report.why import SIGNIFICANT
 from harness_eval.types import Json
 
@@ -27,6 +27,7 @@ class _Step:
     low: float | None
     high: float | None
     colour: str
+    last: bool = False
 
 
 def waterfall(name: str, trace: Section, *, narrow: bool = False) -> str | None:
@@ -38,14 +39,7 @@ def waterfall(name: str, trace: Section, *, narrow: bool = False) -> str | None:
     if any(figure["estimate"] is None for figure in known):
         return None
     steps = _steps(trace)
-
-    def draw(axes: Any) -> None:
-        for place, step in enumerate(steps):
-            _draw(axes, place, step, last=place == len(steps) - 1)
-            row = Row(step.label, step.start, None, None, step.colour)
-            figures.label(axes, place, row, above=narrow)
-
-    return figures.panel(name, len(steps), _scale(steps), draw, narrow=narrow)
+    return figures.lines(name, steps, _scale(steps), _draw, narrow=narrow)
 
 
 def _steps(trace: Section) -> list[_Step]:
@@ -58,7 +52,7 @@ def _steps(trace: Section) -> list[_Step]:
         low, high = (None if limits[key] is None else at + 100 * limits[key] for key in ("low", "high"))
         steps.append(_Step(label, at, 100 * size, low, high, colour))
         at += 100 * size
-    return [*steps, _end(trace["harness"], trace["to"], BAD)]
+    return [*steps, replace(_end(trace["harness"], trace["to"], BAD), last=True)]
 
 
 def _end(name: str, score: Section, colour: str) -> _Step:
@@ -71,18 +65,17 @@ def _colour(row: Section) -> str:
     return MUTED if p is None or p >= SIGNIFICANT else BAD if row["effect"] < 0 else GOOD
 
 
-def _draw(axes: Any, place: int, step: _Step, *, last: bool) -> None:
+def _draw(axes: Any, place: int, step: _Step) -> None:
+    end = step.start + (step.size or 0.0)
+    if step.low is not None and step.high is not None:
+        axes.plot([step.low, step.high], [place] * 2, color=step.colour, linewidth=1.6, solid_capstyle="round")
     if step.size is None:
-        figures.point(axes, place, Row(step.label, step.start, step.low, step.high, step.colour))
-        end = step.start
-    else:
-        end = step.start + step.size
+        axes.plot([end], [place], "o", color=step.colour, markersize=5.2, clip_on=False)
+    elif step.size:
         axes.barh(place, step.size, left=step.start, height=_THICK, color=step.colour, alpha=0.45, linewidth=0)
-        if not step.size:
-            axes.plot([end] * 2, [place - _THICK / 2, place + _THICK / 2], color=step.colour, linewidth=1.6)
-        if step.low is not None and step.high is not None:
-            axes.plot([step.low, step.high], [place] * 2, color=step.colour, linewidth=1.6, solid_capstyle="round")
-    if not last:
+    else:
+        axes.plot([end] * 2, [place - _THICK / 2, place + _THICK / 2], color=step.colour, linewidth=1.6)
+    if not step.last:
         axes.plot([end] * 2, [place, place + 1], color=RULE, linewidth=1.0, zorder=0.5)
 
 
