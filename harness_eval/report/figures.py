@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from harness_eval.report.wording import one_line
 
@@ -53,9 +53,6 @@ class Labelled(Protocol):
     @property
     def colour(self) -> str:
         """Of the label."""
-
-
-AnyRow = TypeVar("AnyRow", bound=Labelled)
 
 
 @dataclass(frozen=True, slots=True)
