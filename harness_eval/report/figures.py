@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from harness_eval.report.wording import one_line
 
@@ -55,6 +55,9 @@ class Labelled(Protocol):
         """Of the label."""
 
 
+AnyRow = TypeVar("AnyRow", bound=Labelled)
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The horizontal axis: its caption, its range, and the value at which a reference line stands (None: no line)."""
@@ -66,33 +69,35 @@ class Scale:
 
 
 def forest(name: str, rows: Sequence[Row], scale: Scale, *, narrow: bool = False) -> str:
-    """Points with intervals, one row each from top to bottom, as inline SVG; `lines` says more."""
-    return lines(name, rows, scale, _draw, narrow=narrow)
+    """Points with intervals, one row each from top to bottom, as inline SVG (class `figure`)."""
+
+    def draw(axes: Any) -> None:
+        for place, row in enumerate(rows):
+            _draw(axes, place, row)
+            label(axes, place, row, above=narrow)
+
+    return panel(name, len(rows), scale, draw, narrow=narrow)
 
 
-def lines(
-    name: str, rows: Sequence[AnyRow], scale: Scale, draw: Callable[[Any, int, AnyRow], None], *, narrow: bool = False
-) -> str:
-    """Rows with their labels beside a common scale, each drawn by `draw(axes, place, row)`, as inline SVG.
+def panel(name: str, rows: int, scale: Scale, draw: Callable[[Any], None], *, narrow: bool = False) -> str:
+    """Rows 0, 1, ... from top to bottom over a horizontal axis, which `draw` fills, as inline SVG (class `figure`).
 
-    `name` makes the element ids unique within a page (class `figure`). The narrow form writes each label above its
-    row, so that it can be read at the width of a telephone.
+    `name` makes the element ids unique within a page. The narrow form has room for each label above its row, so that it
+    can be read at the width of a telephone.
     """
     from matplotlib import rc_context  # lazy: slow import
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # lazy: slow import
     from matplotlib.figure import Figure  # lazy: slow import
 
     width, pitch = (3.5, 1.75 * _ROW_INCHES) if narrow else (8.6, _ROW_INCHES)
-    height = len(rows) * pitch + _FOOT_INCHES
+    height = rows * pitch + _FOOT_INCHES
     gutter = 0.02 if narrow else 2.75 / width
     with rc_context(_SETTINGS):
         figure = Figure(figsize=(width, height))
         FigureCanvasSVG(figure)
         axes = figure.add_axes((gutter, _FOOT_INCHES / height, 0.97 - gutter, 1 - _FOOT_INCHES / height))
-        _frame(axes, scale, len(rows))
-        for place, row in enumerate(rows):
-            draw(axes, place, row)
-            _label(axes, place, row, above=narrow)
+        _frame(axes, scale, rows)
+        draw(axes)
         return _inline(figure, f"{name}-narrow" if narrow else name)
 
 
