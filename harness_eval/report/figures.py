@@ -69,35 +69,33 @@ class Scale:
 
 
 def forest(name: str, rows: Sequence[Row], scale: Scale, *, narrow: bool = False) -> str:
-    """Points with intervals, one row each from top to bottom, as inline SVG (class `figure`)."""
-
-    def draw(axes: Any) -> None:
-        for place, row in enumerate(rows):
-            _draw(axes, place, row)
-            label(axes, place, row, above=narrow)
-
-    return panel(name, len(rows), scale, draw, narrow=narrow)
+    """Points with intervals, one row each from top to bottom, as inline SVG; `lines` says more."""
+    return lines(name, rows, scale, _draw, narrow=narrow)
 
 
-def panel(name: str, rows: int, scale: Scale, draw: Callable[[Any], None], *, narrow: bool = False) -> str:
-    """Rows 0, 1, ... from top to bottom over a horizontal axis, which `draw` fills, as inline SVG (class `figure`).
+def lines(
+    name: str, rows: Sequence[AnyRow], scale: Scale, draw: Callable[[Any, int, AnyRow], None], *, narrow: bool = False
+) -> str:
+    """Rows with their labels beside a common scale, each drawn by `draw(axes, place, row)`, as inline SVG.
 
-    `name` makes the element ids unique within a page. The narrow form has room for each label above its row, so that it
-    can be read at the width of a telephone.
+    `name` makes the element ids unique within a page (class `figure`). The narrow form writes each label above its
+    row, so that it can be read at the width of a telephone.
     """
     from matplotlib import rc_context  # lazy: slow import
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # lazy: slow import
     from matplotlib.figure import Figure  # lazy: slow import
 
     width, pitch = (3.5, 1.75 * _ROW_INCHES) if narrow else (8.6, _ROW_INCHES)
-    height = rows * pitch + _FOOT_INCHES
+    height = len(rows) * pitch + _FOOT_INCHES
     gutter = 0.02 if narrow else 2.75 / width
     with rc_context(_SETTINGS):
         figure = Figure(figsize=(width, height))
         FigureCanvasSVG(figure)
         axes = figure.add_axes((gutter, _FOOT_INCHES / height, 0.97 - gutter, 1 - _FOOT_INCHES / height))
-        _frame(axes, scale, rows)
-        draw(axes)
+        _frame(axes, scale, len(rows))
+        for place, row in enumerate(rows):
+            draw(axes, place, row)
+            _label(axes, place, row, above=narrow)
         return _inline(figure, f"{name}-narrow" if narrow else name)
 
 
@@ -124,8 +122,7 @@ def _draw(axes: Any, place: int, row: Row) -> None:
     axes.plot([row.estimate], [place], "o", color=row.colour, markersize=5.2, clip_on=False)
 
 
-def label(axes: Any, place: int, row: Labelled, *, above: bool) -> None:
-    """A row's label, beside the axis or above the row."""
+def _label(axes: Any, place: int, row: Labelled, *, above: bool) -> None:
     if above:
         at, offset, align = (0.0, place - 0.42), (0, 0), "left"
     else:

@@ -39,13 +39,7 @@ def waterfall(name: str, trace: Section, *, narrow: bool = False) -> str | None:
     if any(figure["estimate"] is None for figure in known):
         return None
     steps = _steps(trace)
-
-    def draw(axes: Any) -> None:
-        for place, step in enumerate(steps):
-            _draw(axes, place, step)
-            figures.label(axes, place, step, above=narrow)
-
-    return figures.panel(name, len(steps), _scale(steps), draw, narrow=narrow)
+    return figures.lines(name, steps, _scale(steps), _draw, narrow=narrow)
 
 
 def _steps(trace: Section) -> list[_Step]:
