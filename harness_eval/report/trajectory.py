@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 from harness_eval import recording
 from harness_eval.bundled import folder as bundled_folder
-from harness_eval.errors import redact
 from harness_eval.report import wording
 from harness_eval.report.trajectory_pair import Pair, Pairing, align
 from harness_eval.report.trajectory_sent import Sent
-from harness_eval.report.trajectory_text import excerpt, spans, visible
+from harness_eval.report.trajectory_text import clean, excerpt, spans, visible
 from harness_eval.report.trajectory_told import Trial, Turn, known, read_trial
 from harness_eval.store import Row
 from harness_eval.types import Json, Malformed, Note
@@ -147,7 +146,7 @@ def _environment() -> Environment:
 
 def _safe(text: str) -> str:
     """Text of anyone's, without credentials and with what is invisible made visible; markup of ours as it is."""
-    return text if hasattr(text, "__html__") else visible(redact(text))
+    return text if hasattr(text, "__html__") else clean(text)
 
 
 def outcome(row: Row) -> tuple[str, str]:

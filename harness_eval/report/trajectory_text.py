@@ -37,12 +37,23 @@ def visible(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
+class Clean(str):
+    """A text that can be shown as it is, but for its markup: nothing invisible, nothing that looks like a credential."""
+
+    __slots__ = ()
+
+
+def clean(text: str) -> Clean:
+    """The text with what is invisible made visible and credentials replaced."""
+    return text if isinstance(text, Clean) else Clean(visible(redact(text)))
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """A text for a page: its head and, if it is too long for the page, its tail; `length` in characters in all."""
 
-    head: str
-    tail: str
+    head: Clean
+    tail: Clean
     length: int
     left_out: int = 0
 
@@ -52,19 +63,19 @@ class Excerpt:
         return len(self.head) + len(self.tail) > _FOLDED or self.head.count("\n") + self.tail.count("\n") > _FOLDED_LINES
 
     @property
-    def preview(self) -> str:
+    def preview(self) -> Clean:
         """Its first lines."""
-        return "\n".join(self.head[:_PREVIEW].splitlines()[:_PREVIEW_LINES])
+        return Clean("\n".join(self.head[:_PREVIEW].splitlines()[:_PREVIEW_LINES]))
 
 
 def excerpt(text: str, most: int) -> Excerpt:
     """At most so many characters of a text: two thirds of them from its beginning, the rest from its end."""
     if len(text) <= most:
-        return Excerpt(visible(redact(text)), "", len(text))
+        return Excerpt(clean(text), Clean(), len(text))
     head, tail = most - most // 3, most // 3
     first = redact(text[: head + _MARGIN])[:head]
     last = redact(text[-tail - _MARGIN :])[-tail:] if tail else ""
-    return Excerpt(visible(first), visible(last), len(text), len(text) - head - tail)
+    return Excerpt(Clean(visible(first)), Clean(visible(last)), len(text), len(text) - head - tail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ class Trial:
 def read_trial(folder: Path, row: Row) -> Trial:
     """A trial of a run's folder; what is damaged or missing is said in it and never raised."""
     entry, canonical = _entries(folder, row["harness"])
-    harness = _harness(entry)
+    harness = _harness(recording.dump(entry.get("spec")) if entry else b"")
     trial = Trial(
         row,
         harness=harness,
@@ -143,8 +143,9 @@ def _entries(folder: Path, name: str) -> tuple[Mapping[str, Json] | None, Mappin
     return named.get(name), named.get(study.get("canonical"))
 
 
-def _harness(entry: Mapping[str, Json] | None) -> Harness | str:
-    spec = entry.get("spec") if entry else None
+@lru_cache(maxsize=256)
+def _harness(recorded: bytes) -> Harness | str:
+    spec = recording.load_or_none(recorded)
     if not isinstance(spec, dict):
         return "the levels of this harness were not recorded"
     try:
