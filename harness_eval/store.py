@@ -76,11 +76,11 @@ def rows(folder: Path) -> Iterator[Row]:
     with path.open("rb") as lines:
         for line in lines:
             row = recording.load_or_none(line)
-            if isinstance(row, dict) and _sound(row):
+            if isinstance(row, dict) and sound(row):
                 yield row
 
 
-def _sound(row: Row) -> bool:
+def sound(row: Row) -> bool:
     """Whether a line has what every reader relies on."""
     failure, usage = row.get("failure"), row.get("usage")
     texts = [row.get(key) for key in ("task", "harness", "endpoint")]
