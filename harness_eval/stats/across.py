@@ -37,6 +37,11 @@ def pass_power(mean_TH: Array, k: int) -> Array:
     return _symmetric_means(mean_TH, k)[:, k]
 
 
+def pass_at(mean_TH: Array, k: int) -> Array:
+    """For each task the chance that at least one of k different judged harnesses passes it; NaN: fewer judged."""
+    return np.asarray(1 - pass_power(1 - mean_TH, k))
+
+
 def _symmetric_means(mean_TH: Array, most: int) -> Array:
     """Mean over all sets of k harnesses of the product of their cell means, for k = 0..most; NaN without such a set."""
     tasks = len(mean_TH)

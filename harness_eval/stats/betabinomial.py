@@ -38,3 +38,29 @@ def fit_moments(passed_N: Array, trials: int) -> BetaBinomial | None:
         return None
     correlation = (trials * float(rate_N.var(ddof=1)) / (mean * (1 - mean)) - 1) / (trials - 1)
     return BetaBinomial(mean, min(1.0, max(0.0, correlation)))
+
+
+def fit_likelihood(passed_N: Array, trials: int) -> BetaBinomial | None:
+    """Maximum likelihood, for units of at least two trials; None when every trial passed or every trial failed."""
+    from scipy import optimize, special  # lazy: slow import
+
+    start = fit_moments(passed_N, trials)
+    if start is None:
+        return None
+
+    def loss(place_2: Array) -> float:
+        return -log_likelihood(BetaBinomial(*special.expit(place_2).tolist()), passed_N, trials)
+
+    first_2 = special.logit([start.mean, min(0.9, max(0.05, start.correlation))])
+    found = optimize.minimize(loss, first_2, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10})
+    mean, correlation = special.expit(found.x).tolist()
+    return BetaBinomial(mean, correlation)
+
+
+def log_likelihood(fit: BetaBinomial, passed_N: Array, trials: int) -> float:
+    """Logarithm of the probability of the counts."""
+    from scipy import stats  # lazy: slow import
+
+    if fit.shape is None:
+        return float(stats.binom.logpmf(passed_N, trials, fit.mean).sum())
+    return float(stats.betabinom.logpmf(passed_N, trials, *fit.shape).sum())

@@ -8,6 +8,7 @@ import pytest
 from harness_eval.stats.across import (
     expected_minimum,
     lowest_tenth,
+    pass_at,
     pass_power,
     pass_powers,
     solved_by_every,
@@ -42,6 +43,11 @@ def test_pass_power_of_six_passes_in_eight() -> None:
     assert pass_power(np.array([[1.0] * 6 + [0.0] * 2]), 2)[0] == pytest.approx(15 / 28)
 
 
+def test_pass_at_two_of_six_passes_in_eight() -> None:
+    assert pass_at(np.array([[1.0] * 6 + [0.0] * 2]), 2)[0] == pytest.approx(0.964285714)
+    assert np.isnan(pass_at(np.array([[1.0, np.nan]]), 2)[0])
+
+
 def test_pass_power_of_outcomes_is_the_ratio_of_binomials() -> None:
     table = coin_flips(1, (20, 9))
     expected = [comb(int(s), 4) / comb(9, 4) for s in table.sum(axis=1)]
@@ -72,10 +78,13 @@ def test_tasks_solved_by_every_and_by_no_harness() -> None:
     assert solved_by_every(np.full((2, 2), np.nan)) is None
 
 
-@pytest.mark.parametrize(("confidence", "share", "harnesses"), [(0.95, 0.95, 59), (0.95, 0.90, 29), (0.95, 0.80, 14)])
-def test_wilks_sample_sizes(confidence: float, share: float, harnesses: int) -> None:
-    assert wilks_harnesses(confidence, share) == harnesses
-    assert 1 - share**harnesses >= confidence
+@pytest.mark.parametrize(
+    ("share", "harnesses", "confidence"), [(0.95, 59, 0.951505474751), (0.90, 29, 1 - 0.9**29), (0.80, 14, 1 - 0.8**14)]
+)
+def test_wilks_sample_sizes(share: float, harnesses: int, confidence: float) -> None:
+    assert wilks_harnesses(0.95, share) == harnesses
+    assert 1 - share**harnesses == pytest.approx(confidence)
+    assert confidence >= 0.95 > 1 - share ** (harnesses - 1)
 
 
 @pytest.mark.parametrize(("count", "minimum"), [(8, -1.423600), (16, -1.765991), (32, -2.069669), (64, -2.343733)])

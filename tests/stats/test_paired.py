@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, special, stats
 
 from harness_eval.stats.paired import contrasts, multipliers, paired_t, plus_two, simultaneous, step_down, worst_set
 from tests.stats.tables import REFERENCE, coin_flips, study
@@ -38,6 +38,43 @@ def test_the_multiplier_quantile_is_dunnetts_for_normal_differences(count: int, 
     scores = rng.normal(0, 0.2, (4_000, count + 1))
     z_BK = contrasts(scores[:, 1:] - scores[:, :1]).replicates(multipliers(4_000, rng))
     assert np.quantile(np.abs(z_BK).max(axis=1), 0.95) == pytest.approx(critical, abs=0.06)
+
+
+def dunnett_error(critical: float, count: int, freedom: float, sided: int) -> float:
+    """Chance that any of so many t statistics with one control exceeds a value: correlation 1/2, by quadrature."""
+    control_N, weight_N = np.polynomial.hermite_e.hermegauss(60)
+    spread_M = (
+        np.ones(1) if np.isinf(freedom) else np.sqrt(stats.chi2.ppf((np.arange(400) + 0.5) / 400, freedom) / freedom)
+    )
+    reach_MN = 2**0.5 * critical * spread_M[:, None]
+    below_MN = special.ndtr(control_N + reach_MN) - (special.ndtr(control_N - reach_MN) if sided == 2 else 0)
+    return float(1 - (below_MN**count @ weight_N / weight_N.sum()).mean())
+
+
+@pytest.mark.parametrize(
+    ("count", "freedom", "one_sided", "two_sided"),
+    [
+        (3, 20, 2.191, 2.539),
+        (3, 60, 2.105, 2.411),
+        (3, np.inf, 2.062, 2.350),
+        (2, np.inf, 1.916, 2.212),
+        (5, np.inf, 2.233, 2.513),
+        (7, np.inf, 2.341, 2.613),
+        (15, np.inf, 2.566, 2.829),
+    ],
+)
+def test_dunnetts_critical_values(count: int, freedom: float, one_sided: float, two_sided: float) -> None:
+    for sided, published in ((1, one_sided), (2, two_sided)):
+        found = optimize.brentq(lambda c, s=sided: dunnett_error(c, count, freedom, s) - 0.05, 1, 4)
+        assert found == pytest.approx(published, abs=0.002)
+
+
+@pytest.mark.parametrize(("count", "critical"), [(3, 2.062), (7, 2.341)])
+def test_one_sided_the_multiplier_quantile_is_dunnetts_too(count: int, critical: float) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(0, 0.2, (4_000, count + 1))
+    z_BK = contrasts(scores[:, 1:] - scores[:, :1]).replicates(multipliers(4_000, rng))
+    assert np.quantile(z_BK.max(axis=1), 0.95) == pytest.approx(critical, abs=0.06)
 
 
 def test_scipys_dunnett_agrees_with_its_documentation() -> None:

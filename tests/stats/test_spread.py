@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from harness_eval.stats.contingency import cochran_q
 from harness_eval.stats.spread import (
@@ -49,7 +50,9 @@ def test_noncentral_interval_of_the_reference_table() -> None:
 
 def test_jackknife_interval_of_the_reference_table() -> None:
     found = jackknife_interval(0.187563121**2, REFERENCE)
-    assert found.limits == pytest.approx((0.1016590, 0.2450006), abs=1e-6)
+    assert found.limits == pytest.approx((0.1016590, 0.2450006), abs=5e-8)
+    assert found.high is not None
+    assert (found.high**2 - 0.187563121**2) / stats.t.ppf(0.975, 11) == pytest.approx(0.0112882959, abs=5e-9)
 
 
 def test_the_family_mean_has_the_standard_error_of_the_mixed_model() -> None:
