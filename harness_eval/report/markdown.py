@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from harness_eval.bundled import folder
 from harness_eval.diagnosis.labels import LABELS
-from harness_eval.report import diagnosis_words, findings, wording
+from harness_eval.report import diagnosis_words, findings, traced_words, wording
 from harness_eval.report.content import sections_of
 from harness_eval.types import Json
 
@@ -62,7 +62,12 @@ def markdown(data: Mapping[str, Json]) -> str:
     )
     environment.filters["name"] = lambda text: Ready(name(text))
     text = environment.get_template("report.md.j2").render(
-        data=data, sections=sections_of(data), findings=findings, diagnosis=diagnosis_words, wording=wording
+        data=data,
+        sections=sections_of(data),
+        findings=findings,
+        diagnosis=diagnosis_words,
+        traced=traced_words,
+        wording=wording,
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 

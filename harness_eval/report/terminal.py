@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 
 from harness_eval.report import diagnosis_words as diagnosis
-from harness_eval.report import findings
+from harness_eval.report import findings, traced_words
 from harness_eval.report.content import sections_of
 from harness_eval.report.why import NEVER_ACTED
 from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent
@@ -30,6 +30,7 @@ def summary_text(data: Mapping[str, Json]) -> str:
         lines += [
             *_headline(section, data),
             *_why(section),
+            *traced_words.terminal_lines(section),
             *_whose(section),
             *_rest(section),
             *_not_run(section, data),
