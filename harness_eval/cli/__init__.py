@@ -28,6 +28,7 @@ COMMANDS = {
     "report": "Write report.md, report.html and report.json again from a run's recorded results.",
     "import": "Report results obtained elsewhere: a table, logs of Inspect, jobs of Terminal-Bench or Harbor.",
     "trace": "Say what each change between the canonical harness and a run's worst one costs, run one by one.",
+    "compare": "Compare two runs, paired by task and harness: what moved, and whether it is more than noise.",
     "show": "List the trials of a run, or show one trial step by step.",
     "diagnose": "Label recorded exchanges: what each turn was, whose it is, and what it does to a score.",
     "replay": "Check a recorded run against today's code, or run it again on its recorded replies; nothing is asked.",
@@ -37,7 +38,7 @@ COMMANDS = {
     "clean": "Remove what runs that were killed have left on this machine: containers, folders, processes.",
     "serve": "Run the reference endpoint on its own.",
 }
-"""Each command with the line that stands for it in the overview; its module has the same name (`import_` for import)."""
+"""Each command with the line that stands for it in the overview; its module has the same name (or `import_`)."""
 
 
 class _Group(TyperGroup):

@@ -1,4 +1,7 @@
-"""Reports of a run, made again from its folder at any time: Markdown, HTML and JSON with the same numbers."""
+"""Reports of a run, made again from its folder at any time: Markdown, HTML and JSON with the same numbers.
+
+`compare` does the same for two runs, paired by task and harness.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 
 from harness_eval.types import Json
 
-__all__ = ["build", "summary_text", "write"]
+__all__ = ["build", "compare", "comparison_text", "summary_text", "write", "write_comparison"]
 
 
 def build(folder: Path) -> dict[str, Json]:
@@ -39,3 +42,36 @@ def summary_text(data: Mapping[str, Json]) -> str:
     from harness_eval.report import terminal  # lazy: slow import
 
     return terminal.summary_text(data)
+
+
+def compare(before: str, after: str, *, endpoint: str | None = None, ignore_versions: bool = False) -> dict[str, Json]:
+    """The content of comparison.json for two runs, each a folder or `FOLDER:ENDPOINT`; changes are after less before.
+
+    `endpoint` is meant where a run names none. What has the same name and not the same content is left out, with the
+    reason in `left_out`, unless `ignore_versions`.
+
+    Raises:
+        ConfigError: no readable run, no such endpoint, or no cell in which both runs have a verdict.
+    """
+    from harness_eval.report import comparison, comparison_pairing  # lazy: slow import
+
+    first, second = (comparison_pairing.chosen(run, endpoint) for run in (before, after))
+    return comparison.build(comparison_pairing.pair(first, second, ignore_versions=ignore_versions))
+
+
+def comparison_text(data: Mapping[str, Json]) -> str:
+    """The content of comparison.json as plain text for a terminal."""
+    from harness_eval.report import comparison_text as form  # lazy: slow import
+
+    return form.comparison_text(data)
+
+
+def write_comparison(data: Mapping[str, Json], folder: Path) -> None:
+    """Write comparison.md, comparison.html and comparison.json into a folder, each whole or not at all.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    from harness_eval.report import comparison_files  # lazy: slow import
+
+    comparison_files.write(data, folder)

@@ -1,0 +1,52 @@
+"""A comparison as Markdown, and the three files that hold it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness_eval import recording
+from harness_eval.bundled import folder as bundled
+from harness_eval.errors import ConfigError
+from harness_eval.report import comparison_details, comparison_words, findings, wording
+from harness_eval.report.comparison_page import page
+from harness_eval.report.files import _encode, _replace
+from harness_eval.report.markdown import Ready, name, prose
+from harness_eval.types import Json
+
+FILES = ("comparison.md", "comparison.html", "comparison.json")
+
+
+def markdown(data: Mapping[str, Json]) -> str:
+    """The content of comparison.json as GitHub-flavoured Markdown that fits a comment on a pull request."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
+
+    environment = Environment(
+        loader=FileSystemLoader(bundled("templates")),
+        autoescape=False,  # this is Markdown: `finalize` escapes every expression instead
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=lambda value: value if isinstance(value, Ready) else prose(value),
+    )
+    environment.filters["name"] = lambda text: Ready(name(text))
+    spoken = {"words": comparison_words, "details": comparison_details, "findings": findings, "wording": wording}
+    text = environment.get_template("comparison.md.j2").render(data=data, **spoken)
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def write(data: Mapping[str, Json], folder: Path) -> None:
+    """Write comparison.md, comparison.html and comparison.json; each is replaced as a whole.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    forms = (_encode(markdown(data)), _encode(page(data)), recording.dump(data, pretty=True) + b"\n")
+    for file, content in zip(FILES, forms, strict=True):
+        _replace(folder / file, content)
