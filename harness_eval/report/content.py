@@ -8,9 +8,12 @@ from pathlib import Path
 
 from harness_eval import __version__
 from harness_eval.errors import ConfigError
+from harness_eval.report.designed import coverage
 from harness_eval.report.method import METHOD
 from harness_eval.report.recorded import Recorded, read
 from harness_eval.report.section import section
+from harness_eval.report.traced import trace_of
+from harness_eval.report.undone import is_left_out
 from harness_eval.report.wording import count
 from harness_eval.types import Json
 
@@ -31,7 +34,8 @@ def build(folder: Path) -> dict[str, Json]:
     for kind in ("endpoints", "harnesses"):
         if not recorded.named(kind):
             raise ConfigError(f"{folder}: study.json names no {kind}")
-    sections = [section(recorded, endpoint) for endpoint in recorded.named("endpoints")]
+    made = [section(recorded, endpoint) for endpoint in recorded.named("endpoints")]
+    sections = [{**one, **trace_of(folder, recorded, one)} for one in made]
     remarks = _remarks(recorded)
     data = {**_study(recorded), **sections[0], "remarks": remarks, "notes": [*remarks, *sections[0]["notes"]]}
     if len(sections) > 1:
@@ -69,6 +73,8 @@ def _study(recorded: Recorded) -> dict[str, Json]:
         "versions": dict(study.get("versions") or {}),
         "reported_by": f"harness-eval {__version__}",
         **{key: study.get(key) for key in _SETTINGS},
+        "imported": study.get("imported"),
+        "coverage": coverage(recorded),
         "suites": sorted({str(task.get("suite")) for task in recorded.named("tasks") if task.get("suite")}),
         "canonical_harness": study.get("canonical"),
         "n_family": len(recorded.named("harnesses")) + len(study.get("unsupported") or ()),
@@ -77,7 +83,7 @@ def _study(recorded: Recorded) -> dict[str, Json]:
 
 
 def _remarks(recorded: Recorded) -> list[str]:
-    remarks = [str(note) for note in recorded.study.get("notes") or ()]
+    remarks = [str(note) for note in recorded.study.get("notes") or () if not is_left_out(str(note))]
     if recorded.strangers:
         number, verb = recorded.strangers, "belongs" if recorded.strangers == 1 else "belong"
         remarks.append(

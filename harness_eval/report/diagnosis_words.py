@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from harness_eval.diagnosis.remedies import remedy
-from harness_eval.report.wording import UNKNOWN, count, one_line, percent
+from harness_eval.report.wording import UNKNOWN, count, one_line, p_value, percent
 from harness_eval.types import Json
 
 Section = Mapping[str, Json]
@@ -144,6 +144,20 @@ def unknown_axes_sentence(section: Section) -> str:
     )
 
 
+def no_axes_sentence(section: Section, data: Section) -> str:
+    """Why no axis can be named, where the report has no level to compare."""
+    if data["imported"]:
+        return f"{UNKNOWN.capitalize()}: the {_named_source(data)} names no axes, so no difference has a cause here."
+    if section["canonical"]["estimate"] is None:
+        return "Nothing to compare: there is no canonical harness."
+    return "Nothing to compare: no judged harness differs from the canonical one on a known axis."
+
+
+def _named_source(data: Section) -> str:
+    kind = data["imported"].get("kind") if isinstance(data["imported"], Mapping) else None
+    return one_line(kind or "file")
+
+
 def health_rows(section: Section) -> list[tuple[str, str]]:
     """How the endpoint served, each line in words."""
     found = section["endpoint_health"]
@@ -230,6 +244,17 @@ def lost_phrase(section: Section) -> str:
     return ", ".join(told) or "none"
 
 
+def loss_rate_phrase(section: Section) -> str:
+    """What share of trials was lost, in the harness that lost most, and whether evenly; "" where none was."""
+    rate, p_equal = section["loss"]["rate"], section["loss"]["p_equal"]
+    if not rate:
+        return ""
+    runs = [(entry["lost"], entry["lost"] + entry["judged"]) for entry in section["harnesses"]]
+    most = max((lost / run for lost, run in runs if run), default=0.0)
+    evenly = "" if p_equal is None else f", equal rates p {p_value(p_equal)}"
+    return f"{percent(rate)} lost, at most {percent(most)} of one harness{evenly}"
+
+
 def bounds_phrase(section: Section) -> str:
     """What WORST would be had the lost trials all failed, or all passed."""
     loss = section["loss"]
@@ -256,3 +281,13 @@ def spent_phrases(section: Section) -> list[tuple[str, str]]:
         ("Time", f"{spent['seconds'] / 3600:,.2f} hours of trials, added up over those run at once"),
         ("Attempts", f"{count(spent['attempts'], 'attempt')}, {count(spent['steps'], 'step')}"),
     ]
+
+
+def used(entry: Section) -> tuple[str, str, str]:
+    """Tokens, cost and seconds a trial of one harness, lost trials included; a dash where nothing was recorded."""
+    run = entry["judged"] + entry["lost"]
+    if not run:
+        return ("–", "–", "–")
+    cost = UNKNOWN if entry["cost"] is None else f"{entry['cost'] / run:,.4f}"
+    tokens = f"{entry['tokens'] / run:,.0f}" if entry["tokens"] else "–"
+    return (tokens, cost, f"{entry['seconds'] / run:,.1f}" if entry["seconds"] else "–")

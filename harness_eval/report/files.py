@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness_eval import recording
 from harness_eval.errors import ConfigError
+from harness_eval.report import embedded
 from harness_eval.report.content import build
 from harness_eval.report.markdown import markdown
 from harness_eval.report.page import page
@@ -20,7 +21,7 @@ def write(folder: Path) -> dict[str, Json]:
         ConfigError: if the folder holds no readable study.json, or cannot be written.
     """
     data = build(folder)
-    forms = {"report.md": _encode(markdown(data)), "report.html": _encode(page(data))}
+    forms = {"report.md": _encode(markdown(data)), "report.html": _encode(page(data, embedded.collect(folder, data)))}
     forms["report.json"] = recording.dump(data, pretty=True) + b"\n"
     for name, content in forms.items():
         _replace(folder / name, content)

@@ -24,6 +24,7 @@ from harness_eval.report.wording import (
 from harness_eval.types import Json
 
 _SET_SHOWN = 3
+MARGIN = "margin 10 pp, simultaneous 95 %"  # of the verdicts
 
 Section = Mapping[str, Json]
 
@@ -263,8 +264,14 @@ def trials_phrase(trials: Section) -> str:
 
 
 def verdict_counts(section: Section) -> str:
-    """How many harnesses got which verdict."""
+    """How many harnesses got which verdict, and how many more tasks would decide the unclear ones."""
     order = ("compatible", "degraded", "broken", "unclear", "unsupported")
     verdicts = [entry["verdict"] for entry in section["harnesses"]]
-    found = [f"{verdicts.count(name)} {name}" for name in order if name in verdicts]
-    return " · ".join(found) or UNKNOWN
+    more = sorted(entry["extra_tasks"] for entry in section["harnesses"] if entry["extra_tasks"])
+    told = {name: f"{verdicts.count(name)} {name}" for name in order if name in verdicts}
+    if more and "unclear" in told:
+        all_of_them = f", {more[-1]:,} all" if more[-1] > more[0] else ""
+        told["unclear"] += (
+            f" (about {count(more[0], 'more task')} would decide {'one' if all_of_them else 'them'}{all_of_them})"
+        )
+    return " · ".join(told.values()) or UNKNOWN

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 
 from harness_eval.bundled import folder
-from harness_eval.report import diagnosis_words, figures, findings, wording
+from harness_eval.report import (
+    designed,
+    diagnosis_words,
+    figures,
+    findings,
+    matrix,
+    overview,
+    traced_words,
+    undone,
+    wording,
+)
 from harness_eval.report.content import sections_of
+from harness_eval.report.embedded import Embedded
 from harness_eval.report.figures import BAD, GOOD, INK, MARK, MUTED, Row, Scale
+from harness_eval.report.waterfall import waterfall
 from harness_eval.report.why import SIGNIFICANT
 from harness_eval.types import Json
 
 Section = Mapping[str, Json]
 
 _LEVELS_DRAWN = 24
-_TABLE_TASKS = 60  # above either size the table of cells becomes a picture
-_TABLE_HARNESSES = 30
 
 
-def page(data: Section) -> str:
-    """The content of report.json as an HTML document."""
+def page(data: Section, embedded: Sequence[Embedded] = ()) -> str:
+    """The content of report.json as an HTML document, with the trajectories that were packed for its sections."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
+    from markupsafe import Markup  # lazy: slow import
 
     environment = Environment(
         loader=FileSystemLoader(folder("templates")),
@@ -31,9 +44,24 @@ def page(data: Section) -> str:
         lstrip_blocks=True,
         finalize=lambda value: _visible(value) if isinstance(value, str) else value,
     )
-    template = environment.get_template("report.html.j2")
-    sections = [(section, _drawings(section, place)) for place, section in enumerate(sections_of(data))]
-    return template.render(data=data, sections=sections, findings=findings, diagnosis=diagnosis_words, wording=wording)
+    environment.tests["left_out"] = undone.is_left_out
+    sections = sections_of(data)
+    packed = embedded or [Embedded() for _ in sections]
+    drawn = [_drawings(section, place, packed[place]) for place, section in enumerate(sections)]
+    script = (folder("templates") / "report.js").read_text()
+    return environment.get_template("report.html.j2").render(
+        data=data,
+        sections=list(zip(sections, drawn, strict=True)),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        findings=findings,
+        diagnosis=diagnosis_words,
+        designed=designed,
+        overview=overview,
+        traced=traced_words,
+        undone=undone,
+        wording=wording,
+    )
 
 
 def _visible(text: str) -> str:
@@ -41,7 +69,7 @@ def _visible(text: str) -> str:
     return text if hasattr(text, "__html__") else wording.printable(text)
 
 
-def _drawings(section: Section, place: int) -> dict[str, Json]:
+def _drawings(section: Section, place: int, embedded: Embedded) -> dict[str, Json]:
     from markupsafe import Markup  # lazy: slow import
 
     ranked = ranked_harnesses(section)
@@ -53,10 +81,37 @@ def _drawings(section: Section, place: int) -> dict[str, Json]:
     levels = [row for row in section["axes"] if row["effect"] is not None][:_LEVELS_DRAWN]
     if levels:
         drawn["effects"] = _both(Markup, f"effects-{place}", [_level_row(row) for row in levels], _effect_scale(levels))
-    drawn["map"] = _map(section, [entry["harness"] for entry in ranked if entry["verdict"] != "unsupported"])
-    drawn["labels"] = _labels(section, [entry["harness"] for entry in ranked])
+    refused = {entry["harness"] for entry in section["unsupported"]}
+    shown = [entry["harness"] for entry in ranked if entry["harness"] not in refused]
+    drawn["map"] = matrix.heat_map(section, shown, embedded)
+    drawn["labels"] = matrix.labels(section, [entry["harness"] for entry in ranked])
     drawn["stops"] = _columns(section, "stops")
+    drawn["drop"] = _drop(Markup, section, f"drop-{place}")
+    drawn["contents"] = _contents(section, bool(drawn["map"]["judged"]))
     return drawn
+
+
+def _drop(markup: type[str], section: Section, name: str) -> dict[str, str] | None:
+    """The waterfall of the trace; None without one, or while part of it is unknown."""
+    trace = section["trace"]
+    drawn = {form: waterfall(name, trace, narrow=form == "narrow") for form in ("wide", "narrow") if trace}
+    return {form: markup(text) for form, text in drawn.items() if text is not None} or None
+
+
+def _contents(section: Section, mapped: bool) -> list[tuple[str, str]]:
+    """Anchor and name of the parts that a section has."""
+    parts = [
+        ("harnesses", "Harnesses", True),
+        ("why", "Why", True),
+        ("drop", "Worst drop", section["trace"] is not None),
+        ("cells", "Task by task", mapped),
+        ("whose", "Whose it is", True),
+        ("lost", "Lost trials", True),
+        ("health", "Endpoint", True),
+        ("undone", "Not run", bool(section["unsupported"] or section["left_out"] or section["owed"])),
+        ("ended", "Cost and tokens", True),
+    ]
+    return [(anchor, name) for anchor, name, there in parts if there]
 
 
 def _both(markup: type[str], name: str, rows: Sequence[Row], scale: Scale) -> dict[str, str]:
@@ -96,47 +151,6 @@ def _effect_scale(levels: Sequence[Section]) -> Scale:
     ends = [value for row in levels for value in (row["effect"], row["low"], row["high"]) if value is not None]
     low, high = (5 * step for step in (math.floor(20 * min(0.0, *ends)), math.ceil(20 * max(0.0, *ends))))
     return Scale("effect on the score, percentage points", low - 1, high + 1, 0.0)
-
-
-def _map(section: Section, order: Sequence[str]) -> dict[str, Json]:
-    """The cells, harnesses from worst to best and tasks from easiest to hardest, as a table or as a picture."""
-    cells = section["cells"]
-    by_name = dict(zip(cells["harnesses"], cells["score"], strict=True))
-    rows = [by_name[name] for name in order]
-    columns = range(len(cells["tasks"]))
-    means = [_mean([row[column] for row in rows]) for column in columns]
-    easiest = sorted(columns, key=lambda column: (means[column] is None, -(means[column] or 0.0), column))
-    values = [[row[column] for column in easiest] for row in rows]
-    small = len(easiest) <= _TABLE_TASKS and len(rows) <= _TABLE_HARNESSES
-    judged = any(mean is not None for mean in means)
-    return {
-        "tasks": [cells["tasks"][column] for column in easiest],
-        "means": [means[column] for column in easiest],
-        "rows": list(zip(order, values, strict=True)),
-        "small": small,
-        "picture": figures.heat_map(values) if judged and not small else None,
-    }
-
-
-def _labels(section: Section, order: Sequence[str]) -> dict[str, Json]:
-    """Labels by harness; a cell is the share of the harness's trials in four steps, None where it was not met."""
-    run = {entry["harness"]: entry["judged"] + entry["lost"] for entry in section["harnesses"]}
-    run |= {entry["harness"]: entry["run"] for entry in section["unsupported"] if entry["run"]}
-    rows = []
-    for row in section["labels"]:
-        met = {harness: found["trials"] for harness, found in row["harnesses"].items()}
-        cells = [_heat(met[name], run[name]) if name in met else None for name in order]
-        rows.append((row["label"], row["effect"], cells))
-    return {"harnesses": list(order), "rows": rows, "dense": len(order) > _TABLE_HARNESSES}
-
-
-def _heat(trials: int, run: int) -> dict[str, int]:
-    return {"trials": trials, "run": run, "step": max(1, math.ceil(4 * trials / max(run, trials)))}
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _columns(section: Section, key: str) -> list[str]:

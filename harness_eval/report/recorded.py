@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 
 from pydantic import BaseModel
 
@@ -105,8 +106,9 @@ class Spent:
         self.seconds += seconds
         self.steps += steps
         self.attempts += 1
-        self.turns.update(_counted(row.get("turns")) or {})
-        self.retried.update(_counted(row.get("retried")) or {})
+        for counter, counted in ((self.turns, row.get("turns")), (self.retried, row.get("retried"))):
+            for label, number in (_counted(counted) or {}).items():
+                counter[label] += number
         if steps:
             self.pace.append(seconds / steps)
 
@@ -145,15 +147,17 @@ def read(folder: Path) -> Recorded:
     config.parse(_Study, study, str(folder / store.STUDY))
     known = [{entry["name"] for entry in study.get(kind) or ()} for kind in ("tasks", "harnesses", "endpoints")]
     spent: dict[str, Spent] = {}
+    latest: dict[tuple[Json, ...], Outcome] = {}  # in the order of the lines that count
+    strangers: set[tuple[Json, ...]] = set()
     for row in store.rows(folder):
         spent.setdefault(row["endpoint"], Spent()).add(row)
-    outcomes, strangers = [], 0
-    for row in store.latest(folder):
-        if all(row[kind] in names for kind, names in zip(("task", "harness", "endpoint"), known, strict=True)):
-            outcomes.append(outcome_of(row))
+        key = (row["task"], row["harness"], row["endpoint"], row["repeat"])
+        if all(name in names for name, names in zip(key, known, strict=False)):
+            latest.pop(key, None)
+            latest[key] = outcome_of(row)
         else:
-            strangers += 1
-    return Recorded(study, outcomes, spent, strangers, probing.read(folder))
+            strangers.add(key)
+    return Recorded(study, list(latest.values()), spent, len(strangers), probing.read(folder))
 
 
 def outcome_of(row: Mapping[str, Json]) -> Outcome:
@@ -166,13 +170,13 @@ def outcome_of(row: Mapping[str, Json]) -> Outcome:
     again = row.get("recovered") or {}
     recovered = again.get("score") if isinstance(again, Mapping) and not failure else None
     return Outcome(
-        task=row["task"],
-        harness=row["harness"],
-        endpoint=row["endpoint"],
+        task=intern(row["task"]),
+        harness=intern(row["harness"]),
+        endpoint=intern(row["endpoint"]),
         repeat=int(row["repeat"]),
         score=None if failure else score,
         owner=str(lost.get("owner", "")),
-        message=redact(str(lost.get("message", "")))[:_MESSAGE_LENGTH],
+        message=redact(str(lost.get("message", "")))[:_MESSAGE_LENGTH] if lost else "",
         label=str(lost.get("label") or ""),
         stop=str(row.get("stop") or "unknown"),
         labels=_texts(row.get("labels")),

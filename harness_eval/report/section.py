@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness_eval.errors import redact
-from harness_eval.report import counts, diagnosed, support
+from harness_eval.report import basis, counts, diagnosed, support, undone
 from harness_eval.report.health import health
 from harness_eval.report.leading import UNKNOWN, difference, leading, score, too_few
 from harness_eval.report.reading import of_the_wire, readings
@@ -35,14 +35,18 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     reference = names.index(canonical) if canonical in names and canonical not in refused else None
     exposure = counts.exposure(outcomes, {harness["name"]: recorded.levels(harness) for harness in harnesses})
     spent = recorded.spent.get(name, Spent())
-    return {
+    trials = _trials(recorded, outcomes, support.planned_trials(recorded, refused, every))
+    made: dict[str, Json] = {
         "endpoint": _endpoint(endpoint),
-        **_trials(recorded, outcomes, support.planned_trials(recorded, refused, every)),
+        **trials,
         "unsupported": [*support.nowhere(recorded), *refused.values()],
+        "left_out": undone.left_out(recorded),
+        "owed": undone.owed(recorded, outcomes, refused, trials["trials"]["owed"]),
         "n_tasks": len(tasks),
+        "n_judged_tasks": summary.tasks,
         "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
         **leading(summary, names, reference),
-        "harnesses": _harnesses(recorded, summary, outcomes, reference, refused),
+        "harnesses": _harnesses(recorded, (summary, valid), outcomes, reference, refused),
         **why(summary, exposure, reference, support.void_axes(recorded, name)),
         **_caveats(summary, reference),
         "recovery": recorded.study.get("recovery"),
@@ -54,6 +58,8 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         "spent": _spent(spent),
         "cells": {"tasks": tasks, "harnesses": names, "score": counts.cells(scores, valid)},
     }
+    basis.stamp(made, recorded.study.get("seed"), bool(recorded.study.get("adaptive")))
+    return made
 
 
 def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
@@ -101,12 +107,13 @@ def _trials(recorded: Recorded, outcomes: Sequence[Outcome], unsupported: int) -
 
 def _harnesses(
     recorded: Recorded,
-    summary: Summary,
+    found: tuple[Summary, Any],
     outcomes: Iterable[Outcome],
     reference: int | None,
     refused: Mapping[str, Mapping[str, Json]],
 ) -> list[dict[str, Json]]:
-    """One entry a harness, in the study's order; `difference` is to the canonical harness."""
+    """One entry a harness, in the study's order; `difference` is to the canonical harness, `tasks` have a verdict."""
+    summary, valid = found
     harnesses = recorded.named("harnesses")
     usual = recorded.levels(harnesses[reference]) if reference is not None else {}
     tallies = counts.by_harness(outcomes)
@@ -120,6 +127,7 @@ def _harnesses(
             "version": harness.get("version"),
             "canonical": place == reference,
             **_score(summary, place, reference),
+            "tasks": int(valid[:, place].any(axis=1).sum()),
             **tallies.get(name, empty),
             "differs": _differs(recorded.levels(harness), usual) if reference is not None else {},
         }

@@ -28,7 +28,14 @@ def why(
     `void` holds the axes that compare nothing at this endpoint: they have no effect to print, but for some levels.
     """
     if reference is None:
-        return {"axes": [], "shares": [], "kinds": [], "entangled_share": None, "other_share": None}
+        return {
+            "axes": [],
+            "shares": [],
+            "kinds": [],
+            "entangled_share": None,
+            "other_share": None,
+            "lack_of_fit": None,
+        }
     shares = _shares(summary.effects, exposure, void or {})
     return {
         "axes": _levels(summary.effects, exposure, [one["axis"] for one in shares], void or {}),
@@ -36,6 +43,7 @@ def why(
         "kinds": _kinds(shares),
         "entangled_share": summary.effects.entangled_share,
         "other_share": summary.effects.other_share,
+        "lack_of_fit": summary.effects.lack_of_fit,
     }
 
 

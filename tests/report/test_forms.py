@@ -37,11 +37,14 @@ class Page(HTMLParser):
         self.loads: list[str] = []
         self.handlers: list[str] = []
         self.words: list[str] = []
+        self.scripts: list[str] = []  # their types
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags[tag] += 1
+        if tag == "script":
+            self.scripts.append(dict(attrs).get("type") or "")
         for key, value in attrs:
             if key == "id":
                 self.ids.append(value or "")
@@ -62,7 +65,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] != "style":
+        if not self.open or self.open[-1] not in ("style", "script"):
             self.words.append(data)
 
 
@@ -139,7 +142,7 @@ def test_the_terminal_summary_has_at_most_about_forty_lines(run: tuple[dict, str
 def test_the_page_is_well_formed_and_loads_nothing(run: tuple[dict, str, str, str]) -> None:
     page = Page(run[2])
     assert page.open == []
-    assert page.tags["script"] == 0
+    assert page.scripts == ["application/json", ""]
     assert page.tags["svg"] == 4
     assert all(load.startswith("data:image/png;base64,") for load in page.loads)
     assert not re.search(r"https?://|@import|url\((?!#)", run[2])
@@ -150,7 +153,8 @@ def test_foreign_names_are_text_and_never_markup(hostile: tuple[dict, str, str, 
     _, markdown, html, text = hostile
     page = Page(html)
     assert page.open == []
-    assert page.tags["script"] == page.tags["b"] == page.tags["i"] - html.count('<i style="left') == 0
+    assert page.scripts == ["application/json", ""]
+    assert page.tags["b"] == page.tags["i"] - html.count('<i style="left') == 0
     assert page.handlers == []
     assert "<script" not in markdown
     assert "](javascript" not in markdown

@@ -1,0 +1,68 @@
+"""How the harnesses of a run were chosen, what pairs of levels they cover, and in which order trials ran."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+from harness_eval.report.recorded import Recorded
+from harness_eval.report.wording import UNKNOWN, count, one_line
+from harness_eval.types import Json
+
+_ORDER = "repeat by repeat and task by task, the harnesses shuffled within each task by the seed"
+
+
+def coverage(recorded: Recorded) -> dict[str, Json]:
+    """Pairs of levels of two varied axes: how many some harness has, and how many these levels could form at most."""
+    levels = [recorded.levels(harness) for harness in recorded.named("harnesses")]
+    met: dict[str, set[str]] = {}
+    for chosen in levels:
+        for axis, level in chosen.items():
+            met.setdefault(axis, set()).add(level)
+    axes = [axis for axis, names in met.items() if len(names) > 1]
+    pairs = list(combinations(axes, 2))
+    covered = {
+        (one, chosen[one], two, chosen[two]) for chosen in levels for one, two in pairs if {one, two} <= chosen.keys()
+    }
+    possible = sum(len(met[one]) * len(met[two]) for one, two in pairs)
+    return {"axes": axes, "pairs": len(covered), "pairs_possible": possible}
+
+
+def design_phrase(data: Mapping[str, Json]) -> str:
+    """The design of a run, its harnesses and the pairs of levels that they cover."""
+    if data["imported"]:
+        return f"{UNKNOWN}: the trials were made elsewhere, and no design came with them"
+    design, found = data["design"], data["coverage"]
+    kind = design.get("kind") if isinstance(design, Mapping) else design
+    if not data["family"] or not kind:
+        told = "harnesses named one by one"
+    else:
+        array = design.get("array") if isinstance(design, Mapping) else None
+        told = f"{one_line(kind)}{f', {one_line(array)}' if array else ''}, on the family {one_line(data['family'])}"
+    told += f"; {count(data['n_family'], 'harness')}"
+    if len(found["axes"]) > 1:
+        told += (
+            f"; {count(len(found['axes']), 'axis')} vary, {found['pairs']:,} of {found['pairs_possible']:,} pairs of "
+            "their levels stand together in some harness"
+        )
+    elif found["axes"]:
+        told += f"; {one_line(found['axes'][0])} alone varies"
+    return told
+
+
+def order_phrase(data: Mapping[str, Json]) -> str:
+    """In which order the trials ran."""
+    return UNKNOWN if data["imported"] else _ORDER
+
+
+def again_phrases(data: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Commands that make the run, the check of its record, and this report again; each with what it does."""
+    report = ("harness-eval report RUN", "makes this report again from the recorded results")
+    if data["imported"]:
+        return [("harness-eval import FILE --out RUN", "imports the same file again"), report]
+    seed = "" if data["seed"] is None else f" --seed {data['seed']}"
+    return [
+        (f"harness-eval run STUDY.yaml{seed} --out NEW", "makes the same matrix from the same study file"),
+        ("harness-eval replay RUN", "checks the record against what today's code derives from it"),
+        report,
+    ]

@@ -1,0 +1,23 @@
+"""Several endpoints beside each other: the leading figures of each on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness_eval.report import findings
+from harness_eval.types import Json
+
+Section = Mapping[str, Json]
+
+columns = ("WORST", "MEAN", "SPREAD", "GAP", "FLOOR", "CANONICAL", "Judged", "Verdicts")
+
+
+def cells(section: Section, data: Section) -> list[str]:
+    """What stands under each of `columns` for one endpoint."""
+    figures = [
+        one.value if one.name == "FLOOR" else f"{one.value} {one.interval}".rstrip()
+        for one in findings.headlines(section, data)
+    ]
+    trials = section["trials"]
+    judged = f"{trials['judged']:,} of {trials['planned']:,}"
+    return [*figures, judged, findings.verdict_counts(section)]

@@ -1,0 +1,53 @@
+"""What a report has no numbers of, each with the reason: left out before the run, not run yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from harness_eval.report.recorded import Outcome, Recorded
+from harness_eval.report.wording import count, one_line
+from harness_eval.types import Json
+
+_SHOWN = 6  # harnesses in one sentence
+_LEFT_OUT = " is left out: "  # how the notes of a study name tasks and harnesses that take no part
+
+
+def is_left_out(note: str) -> bool:
+    """Whether a note of the study says that a task or a harness takes no part in it, and why."""
+    return _LEFT_OUT in note
+
+
+def left_out(recorded: Recorded) -> list[dict[str, Json]]:
+    """Tasks and harnesses that were chosen and take no part, each with the reason."""
+    notes = [str(note) for note in recorded.study.get("notes") or () if is_left_out(str(note))]
+    return [dict(zip(("what", "reason"), note.split(_LEFT_OUT, 1), strict=True)) for note in notes]
+
+
+def owed(recorded: Recorded, outcomes: Sequence[Outcome], refused: Collection[str], number: int) -> list[Json]:
+    """The harnesses that trials are still owed of, with how many, most first; empty where nothing is (`number` 0)."""
+    if not number:
+        return []
+    study, tasks = recorded.study, len(recorded.named("tasks"))
+    done = Counter(outcome.harness for outcome in outcomes)
+    usual = int(study.get("repeats") or 1)
+    repeats = {study.get("canonical"): int(study.get("canonical_repeats") or usual)}
+    missing = {
+        name: tasks * repeats.get(name, usual) - done[name]
+        for name in (harness["name"] for harness in recorded.named("harnesses"))
+        if name not in refused
+    }
+    most = sorted(missing.items(), key=lambda item: -item[1])
+    return [{"harness": name, "trials": trials} for name, trials in most if trials > 0]
+
+
+def owed_phrase(section: Mapping[str, Json]) -> str:
+    """How many trials of which harnesses are still to be run, and what runs them."""
+    told = [f"{one_line(one['harness'])} {one['trials']:,}" for one in section["owed"][:_SHOWN]]
+    more = len(section["owed"]) - len(told)
+    names = ", ".join([*told, f"{more} more harnesses"] if more > 0 else told)
+    trials = section["trials"]
+    return (
+        f"{count(trials['owed'], 'trial')} of {trials['planned']:,} ({names}). The same command with --out RUN goes on "
+        "where the run stopped."
+    )
