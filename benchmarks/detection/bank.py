@@ -98,6 +98,11 @@ class Bank:
         found: dict[str, Json] = orjson.loads(row)
         return found
 
+    def close(self) -> None:
+        """Close both files."""
+        self.trials.close()
+        self.memory.file.close()
+
     def _hold(self, number: int, values: tuple[Json, ...], row: dict[str, Json] | Json) -> None:
         task, harness, coupling, low, high, below = values
         kept = Kept(low, high, json.loads(below), row["score"], frozenset(row["acted"]), number)

@@ -73,8 +73,8 @@ def _counts(judged: Judged, bank: Bank) -> str:
 def _checked(checked: Checked) -> str:
     differing = "".join(f"\n- {each}" for each in checked.differing)
     return (
-        f"\nAgainst the real thing: {checked.runs} runs by `harness-eval run`, over HTTP and in boxes of their own, have "
-        f"{checked.trials:,} trials; {checked.same:,} of them have the score, and the axes that acted, of the bank"
+        f"\nAgainst the real: {checked.runs} runs by `harness-eval run`, over HTTP and in boxes of their own, with "
+        f"{checked.trials:,} trials: {checked.same:,} have the score, and the axes that acted, of the bank"
         f"{':' if differing else '.'}{differing}\n\n"
         f"Of {checked.reports} whole reports, {checked.equal} say of the axes what these tables were made from.\n"
     )
