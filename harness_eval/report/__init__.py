@@ -61,9 +61,9 @@ def compare(before: str, after: str, *, endpoint: str | None = None, ignore_vers
 
 def comparison_text(data: Mapping[str, Json]) -> str:
     """The content of comparison.json as plain text for a terminal."""
-    from harness_eval.report import comparison_text as form  # lazy: slow import
+    from harness_eval.report import comparison_terminal  # lazy: slow import
 
-    return form.comparison_text(data)
+    return comparison_terminal.comparison_text(data)
 
 
 def write_comparison(data: Mapping[str, Json], folder: Path) -> None:
