@@ -17,8 +17,8 @@ FRESH = (
 )
 MEANING = (
     "What each change costs, as its Shapley value: the mean of what it does alone to the canonical harness and of what "
-    "undoing it alone gives back to the worst one. The values sum to the drop unless three changes or more interact, "
-    "which the last line tests."
+    "undoing it alone gives back to the worst one. The interaction is how much more it does beside all others than "
+    "alone. The values sum to the drop unless three changes or more interact."
 )
 LEFT_OVER = "three changes and more together"
 _NAMED = 3  # changes that the one line names
@@ -47,11 +47,11 @@ def unfinished(trace: Section) -> str | None:
 
 def drop_sentence(trace: Section) -> str:
     """From where to where."""
-    ends = f"{share(trace['from'])} under {one_line(trace['canonical'])}, {share(trace['to'])} under"
     lost = f", {trace['lost']:,} lost" if trace["lost"] else ""
     return (
-        f"{ends} {one_line(trace['harness'])}: {difference(trace['drop'], signed=True)} on fresh repeats "
-        f"({count(trace['trials'], 'trial')} of {count(trace['harnesses'], 'harness')}{lost})."
+        f"From {one_line(trace['canonical'])} to {one_line(trace['harness'])} the score changes by "
+        f"{difference(trace['drop'], signed=True)}, from {share(trace['from'])} to {share(trace['to'])}, on fresh "
+        f"repeats ({count(trace['trials'], 'trial')} of {count(trace['harnesses'], 'harness')}{lost})."
     )
 
 
@@ -61,8 +61,7 @@ def verdict_sentence(trace: Section) -> str:
     if not sure:
         tested = any(row["p_adjusted"] is not None for row in trace["axes"])
         return "No single change stands out from noise." if tested else "With so few tasks no change has an interval."
-    named = " and ".join(f"{change_name(row)} ({value_phrase(row)})" for row in sure)
-    return f"{named} {'makes' if len(sure) == 1 else 'make'} the drop."
+    return f"The cost lies in {' and '.join(f'{change_name(row)} ({value_phrase(row)})' for row in sure)}."
 
 
 def _is_sure(row: Section) -> bool:

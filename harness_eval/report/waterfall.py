@@ -10,11 +10,13 @@ from typing import Any
 from harness_eval.report import figures, traced_words
 from harness_eval.report.figures import BAD, GOOD, MARK, MUTED, RULE, Scale
 from harness_eval.report.why import SIGNIFICANT
+from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
 Section = Mapping[str, Json]
 
-_THICK = 0.52  # of a bar, where rows are 1 apart
+_THICK = 0.44  # of a bar, where rows are 1 apart
+_LEAST = 0.0005  # a change of less has no bar that could be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,20 @@ def waterfall(name: str, trace: Section, *, narrow: bool = False) -> str | None:
 def _steps(trace: Section) -> list[_Step]:
     """The canonical end, the changes, what they leave over, and the worst end."""
     steps, at = [_end(trace["canonical"], trace["from"], MARK)], 100 * trace["from"]["estimate"]
-    rows = [(traced_words.change_name(row), row["effect"], row, _colour(row)) for row in trace["axes"]]
+    rows = [(_short(row), row["effect"], row, _colour(row)) for row in trace["axes"]]
     if traced_words.tests_what_is_left(trace):
         rows.append((traced_words.LEFT_OVER, trace["residual"]["estimate"], trace["residual"], MUTED))
     for label, size, limits, colour in rows:
         low, high = (None if limits[key] is None else at + 100 * limits[key] for key in ("low", "high"))
-        steps.append(_Step(label, at, 100 * size, low, high, colour))
+        seen = size if abs(size) >= _LEAST else 0.0
+        steps.append(_Step(label, at, 100 * seen, low, high, colour))
         at += 100 * size
     return [*steps, replace(_end(trace["harness"], trace["to"], BAD), last=True)]
+
+
+def _short(row: Section) -> str:
+    """A change as a drawing has room for it: axes that change together without their levels."""
+    return one_line(row["axis"]) if row["tied"] else traced_words.change_name(row)
 
 
 def _end(name: str, score: Section, colour: str) -> _Step:
