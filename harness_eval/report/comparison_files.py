@@ -11,8 +11,8 @@ from harness_eval.bundled import folder as bundled
 from harness_eval.errors import ConfigError
 from harness_eval.report import comparison_details, comparison_words, findings, wording
 from harness_eval.report.comparison_page import page
-from harness_eval.report.files import _encode, _replace
 from harness_eval.report.markdown import Ready, name, prose
+from harness_eval.report.whole import encode, replace
 from harness_eval.types import Json
 
 FILES = ("comparison.md", "comparison.html", "comparison.json")
@@ -47,6 +47,6 @@ def write(data: Mapping[str, Json], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
-    forms = (_encode(markdown(data)), _encode(page(data)), recording.dump(data, pretty=True) + b"\n")
+    forms = (encode(markdown(data)), encode(page(data)), recording.dump(data, pretty=True) + b"\n")
     for file, content in zip(FILES, forms, strict=True):
-        _replace(folder / file, content)
+        replace(folder / file, content)

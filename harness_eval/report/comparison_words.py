@@ -88,7 +88,8 @@ def _line(key: str, data: Data) -> Line:
     name, meaning = _FIGURES[key]
     if key in ("gap", "canonical"):
         usual = data["canonical_harness"]
-        meaning = f"{meaning or one_line(usual)}" if usual else "the runs have no canonical harness in common"
+        meaning = meaning or f"the harness {one_line(usual)}"
+        meaning = meaning if usual else "the runs have no canonical harness in common"
     return _worded((key, name, meaning), data["figures"][key], points if key in _IN_POINTS else percent)
 
 
