@@ -15,7 +15,7 @@ from harness_eval.reference.reading import BARE_COMMANDS
 from harness_eval.reference.skills import Call, Skill
 from harness_eval.reference.turns import Turn, end, ways_now
 
-_MANY_TOOLS = 12
+_MANY_TOOLS = 20  # between a few unrelated tools beside the largest toolset (16) and many beside the smallest (25)
 _DETOURS = 3
 _LAST_TRY: How = "again twice"
 _TRAINED_ROLES = {
@@ -217,7 +217,7 @@ class NeedsTodo(Coupling):
 
 
 class WandersWithManyTools(Coupling):
-    """With more than a dozen tools it tries some that have nothing to do with the task and forgets what it was at.
+    """With more than twenty tools it tries some that have nothing to do with the task and forgets what it was at.
 
     Before its second step it makes three such calls, then it tells what they brought and ends.
     """

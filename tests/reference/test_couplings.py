@@ -30,6 +30,7 @@ SPOILT: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("needs-thinking", {"thinking": "empty"}, RESULTS),
     *[("needs-todo", {"planning": name}, RESULTS) for name in COUPLINGS["needs-todo"].hits["planning"]],
     ("wanders-with-many-tools", {"distractors": "many"}, RESULTS),
+    ("wanders-with-many-tools", {"distractors": "many", "toolset": "shell-only"}, RESULTS),
     ("wanders-with-many-tools", {"distractors": "crowd"}, RESULTS),
     *[("never-submits", {"stopping": name}, RESULTS) for name in COUPLINGS["never-submits"].hits["stopping"]],
 ]
@@ -45,6 +46,12 @@ SPARED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("needs-thinking", {"protocol": "worked-completion"}, RESULTS),
     ("needs-todo", {"planning": "todo"}, RESULTS),
     ("wanders-with-many-tools", {"distractors": "few"}, RESULTS),
+    # However many tools the other axes add, it is the distractors that it does not bear.
+    (
+        "wanders-with-many-tools",
+        {"distractors": "few", "toolset": "pascal-case", "planning": "todo", "stopping": "submit-tool"},
+        RESULTS,
+    ),
     ("never-submits", {"stopping": "no-call", "protocol": "json-text"}, RESULTS),
 ]
 
