@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from harness_eval.endpoints import local_model
 from harness_eval.errors import ConfigError
+from tests.solved import SolvedTask, solved
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -25,6 +27,13 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the shared facts are not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+async def solved_task(request: pytest.FixtureRequest) -> AsyncIterator[SolvedTask]:
+    """The core task that the test is parametrised with, solved; one box for all tests of it that come in a row."""
+    async with solved(request.param) as opened:
+        yield opened
 
 
 def _docker_missing() -> str | None:

@@ -9,8 +9,10 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import anyio
 
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.judging import verify
@@ -22,16 +24,37 @@ from harness_eval.types import Verdict
 _solved: dict[str, Path] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class SolvedTask:
+    """A task in a local box with its solution beside it; `kept` is the working directory that the solution left."""
+
+    task: Task
+    box: Sandbox
+    kept: Path
+
+    def restore(self) -> None:
+        """Make the working directory again what the solution left."""
+        command = 'find . -mindepth 1 -delete && cp -a "$0/." .'
+        subprocess.run(["bash", "-c", command, self.kept], cwd=self.box.workdir, check=True)
+
+    async def judged_after(self, command: str) -> Verdict:
+        """The verdict when this is run after the task's own solution; `$SOLUTION` is the folder of the solution."""
+        self.restore()
+        changed = await self.box.run(command, env={"SOLUTION": f"{self.box.root}/solution"})
+        assert changed.exit_code == 0, changed.output
+        assert state(Path(self.box.workdir)) != state(self.kept), "the command changes nothing"
+        return await verify(self.task, self.box)
+
+
 @asynccontextmanager
-async def solved(name: str) -> AsyncIterator[tuple[Task, Sandbox]]:
-    """A local box whose working directory is that of the solved task, with the solution in its place."""
+async def solved(name: str) -> AsyncIterator[SolvedTask]:
+    """A core task by its name, solved."""
     task = load_task(bundled_folder("tasks") / "core" / name)
     if name not in _solved:
         _solved[name] = await _solve(task)
     async with LocalProvider().open(replace(task.spec, environment=None)) as box:
-        _copy(_solved[name], Path(box.workdir))
         await box.upload(task.folder / "solution", "/solution")
-        yield task, box
+        yield SolvedTask(task, box, _solved[name])
 
 
 async def _solve(task: Task) -> Path:
@@ -41,22 +64,8 @@ async def _solve(task: Task) -> Path:
         assert ran.exit_code == 0, ran.output
         kept = Path(tempfile.mkdtemp(prefix=f"solved-{task.name}-"))
         atexit.register(shutil.rmtree, kept, ignore_errors=True)
-        _copy(Path(box.workdir), kept)
+        await anyio.run_process(["cp", "-a", f"{box.workdir}/.", str(kept)])
     return kept
-
-
-def _copy(source: Path, target: Path) -> None:
-    subprocess.run(["cp", "-a", f"{source}/.", str(target)], check=True)
-
-
-async def judged_after(name: str, command: str) -> Verdict:
-    """The verdict when this is run after the task's own solution; `$SOLUTION` is the folder of the solution."""
-    async with solved(name) as (task, box):
-        before = state(Path(box.workdir))
-        changed = await box.run(command, env={"SOLUTION": f"{box.root}/solution"})
-        assert changed.exit_code == 0, changed.output
-        assert state(Path(box.workdir)) != before, "the command changes nothing"
-        return await verify(task, box)
 
 
 def state(folder: Path) -> dict[str, tuple[int, bytes | str]]:

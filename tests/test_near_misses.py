@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness_eval.config import read_yaml
-from tests.solved import judged_after
+from tests.solved import SolvedTask
 
 pytestmark = pytest.mark.anyio
 FILES = sorted((Path(__file__).parent / "near_misses").glob("*.yaml"))
@@ -21,15 +21,15 @@ def rows(kind: str) -> pytest.MarkDecorator:
     """One test for each row of this kind, named after the task and what is done to it."""
     tables = [(path.stem, what, command) for path in FILES for what, command in read_yaml(path)[kind].items()]
     values = [pytest.param(task, command, id=f"{task}: {what}") for task, what, command in tables]
-    return pytest.mark.parametrize(("name", "command"), values)
+    return pytest.mark.parametrize(("solved_task", "command"), values, indirect=["solved_task"], scope="module")
 
 
 @rows("spoiled")
-async def test_a_solution_with_one_thing_spoiled_is_not_solved(name: str, command: str) -> None:
-    assert not (await judged_after(name, f"set -e\n{command}")).solved
+async def test_a_solution_with_one_thing_spoiled_is_not_solved(solved_task: SolvedTask, command: str) -> None:
+    assert not (await solved_task.judged_after(f"set -e\n{command}")).solved
 
 
 @rows("right")
-async def test_a_solution_that_differs_only_in_form_is_solved(name: str, command: str) -> None:
-    verdict = await judged_after(name, f"set -e\n{command}")
+async def test_a_solution_that_differs_only_in_form_is_solved(solved_task: SolvedTask, command: str) -> None:
+    verdict = await solved_task.judged_after(f"set -e\n{command}")
     assert verdict.solved, verdict.detail

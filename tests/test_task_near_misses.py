@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.solved import judged_after
+from tests.solved import SolvedTask
 
 pytestmark = pytest.mark.anyio
 
@@ -222,15 +222,15 @@ MERGE() {
 def rows(table: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
     """One test for each row, named after the task and what is done to it."""
     values = [pytest.param(name, command, id=f"{name}: {what}") for name, what, command in table]
-    return pytest.mark.parametrize(("name", "command"), values)
+    return pytest.mark.parametrize(("solved_task", "command"), values, indirect=["solved_task"], scope="module")
 
 
 @rows(NEAR_MISSES)
-async def test_a_solution_with_one_thing_spoiled_is_not_solved(name: str, command: str) -> None:
-    assert not (await judged_after(name, COMMANDS + command)).solved
+async def test_a_solution_with_one_thing_spoiled_is_not_solved(solved_task: SolvedTask, command: str) -> None:
+    assert not (await solved_task.judged_after(COMMANDS + command)).solved
 
 
 @rows(STILL_RIGHT)
-async def test_a_solution_that_differs_only_in_form_is_solved(name: str, command: str) -> None:
-    verdict = await judged_after(name, COMMANDS + command)
+async def test_a_solution_that_differs_only_in_form_is_solved(solved_task: SolvedTask, command: str) -> None:
+    verdict = await solved_task.judged_after(COMMANDS + command)
     assert verdict.solved, verdict.detail

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness_eval.judging import verify
-from tests.solved import judged_after, solved
+from tests.solved import SolvedTask, solved
 
 pytestmark = pytest.mark.anyio
 
@@ -210,23 +210,24 @@ DEPLOY() {
 def by_name(rows: list[tuple[str, str, str]]) -> pytest.MarkDecorator:
     """One test for each row, named after the task and what is done."""
     values = [pytest.param(name, change, id=f"{name}: {what}") for name, what, change in rows]
-    return pytest.mark.parametrize(("name", "change"), values)
+    return pytest.mark.parametrize(("solved_task", "change"), values, indirect=["solved_task"], scope="module")
 
 
 @by_name(NEAR_MISSES)
-async def test_a_solution_with_one_thing_spoiled_is_not_solved(name: str, change: str) -> None:
-    assert not (await judged_after(name, DEPLOY + change)).solved
+async def test_a_solution_with_one_thing_spoiled_is_not_solved(solved_task: SolvedTask, change: str) -> None:
+    assert not (await solved_task.judged_after(DEPLOY + change)).solved
 
 
 @by_name(STILL_RIGHT)
-async def test_a_solution_that_differs_only_in_form_is_solved(name: str, change: str) -> None:
-    verdict = await judged_after(name, DEPLOY + change)
+async def test_a_solution_that_differs_only_in_form_is_solved(solved_task: SolvedTask, change: str) -> None:
+    verdict = await solved_task.judged_after(DEPLOY + change)
     assert verdict.solved, verdict.detail
 
 
 async def test_deploying_the_same_once_more_is_still_right() -> None:
-    async with solved("env-precedence") as (task, box):
-        done = await box.run(f"{DEPLOY}DEPLOY shared region/south stage/live machine secret limits")
+    async with solved("env-precedence") as again:
+        again.restore()
+        done = await again.box.run(f"{DEPLOY}DEPLOY shared region/south stage/live machine secret limits")
         assert done.exit_code == 0, done.output
-        verdict = await verify(task, box)
+        verdict = await verify(again.task, again.box)
     assert verdict.solved, verdict.detail
