@@ -30,6 +30,7 @@ _SETTINGS = {
 _ROW_INCHES = 0.27
 _FOOT_INCHES = 0.45
 _LABEL_LENGTH = 34
+_DENSE = 32  # rows, above which they stand closer in the wide form
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Row:
     low: float | None
     high: float | None
     colour: str = INK
+    said: str = ""  # the numbers in words, at the right of the wide form
 
 
 class Labelled(Protocol):
@@ -85,17 +87,21 @@ def lines(
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # lazy: slow import
     from matplotlib.figure import Figure  # lazy: slow import
 
-    width, pitch = (3.5, 1.75 * _ROW_INCHES) if narrow else (8.6, _ROW_INCHES)
+    dense = len(rows) > _DENSE
+    width, pitch = (3.5, 1.75 * _ROW_INCHES) if narrow else (8.6, _ROW_INCHES * (0.75 if dense else 1))
     height = len(rows) * pitch + _FOOT_INCHES
-    gutter = 0.02 if narrow else 2.75 / width
-    with rc_context(_SETTINGS):
+    gutter = 0.02 if narrow else 2.1 / width
+    right = 0.03 if narrow or not any(getattr(row, "said", "") for row in rows) else 1.35 / width
+    with rc_context(_SETTINGS | {"font.size": 8.0 if dense and not narrow else 9.0}):
         figure = Figure(figsize=(width, height))
         FigureCanvasSVG(figure)
-        axes = figure.add_axes((gutter, _FOOT_INCHES / height, 0.97 - gutter, 1 - _FOOT_INCHES / height))
+        axes = figure.add_axes((gutter, _FOOT_INCHES / height, 1 - right - gutter, 1 - _FOOT_INCHES / height))
         _frame(axes, scale, len(rows))
         for place, row in enumerate(rows):
             draw(axes, place, row)
             _label(axes, place, row, above=narrow)
+            if right > 0.03:
+                _say(axes, place, getattr(row, "said", ""))
         return _inline(figure, f"{name}-narrow" if narrow else name)
 
 
@@ -120,6 +126,13 @@ def _draw(axes: Any, place: int, row: Row) -> None:
         ends = [row.low, row.high]
         axes.plot(ends, [place] * 2, color=row.colour, linewidth=1.6, solid_capstyle="round", clip_on=False)
     axes.plot([row.estimate], [place], "o", color=row.colour, markersize=5.2, clip_on=False)
+
+
+def _say(axes: Any, place: int, said: str) -> None:
+    """Numbers at the right of a row."""
+    across = axes.get_yaxis_transform()
+    how = {"xycoords": across, "textcoords": "offset points", "va": "center", "color": MUTED, "annotation_clip": False}
+    axes.annotate(said, (1.0, float(place)), xytext=(10, 0), **how)
 
 
 def _label(axes: Any, place: int, row: Labelled, *, above: bool) -> None:

@@ -128,18 +128,18 @@ def _harness_row(entry: Section, section: Section) -> Row:
     members = section["worst"]["set"]
     separated = len(members) < section["n_harnesses"]
     colour = MARK if entry["canonical"] else BAD if separated and entry["harness"] in members else INK
-    return _row(entry["harness"], entry, colour)
+    return _row(entry["harness"], entry, colour, wording.share(entry))
 
 
 def _level_row(level: Section) -> Row:
     p = level["p_adjusted"]
     colour = MUTED if p is None or p >= SIGNIFICANT else BAD if level["effect"] < 0 else GOOD
-    return _row(findings.level_name(level), findings.effect_figures(level), colour)
+    return _row(findings.level_name(level), findings.effect_figures(level), colour, findings.effect_phrase(level))
 
 
-def _row(label: str, values: Section, colour: str) -> Row:
+def _row(label: str, values: Section, colour: str, said: str) -> Row:
     low, high = _percent(values["low"]), _percent(values["high"])
-    return Row(label, 100 * values["estimate"], low, high, colour)
+    return Row(label, 100 * values["estimate"], low, high, colour, said)
 
 
 def _percent(value: float | None) -> float | None:

@@ -199,6 +199,10 @@ for (const host of document.querySelectorAll("[data-map]")) {
   (host.querySelector("table") ? asGrid : asPicture)(host);
   host.classList.add("live");
 }
+// On a telephone long tables wait until they are asked for.
+if (window.matchMedia("(max-width: 700px)").matches) {
+  for (const table of document.querySelectorAll("details[open]")) table.open = false;
+}
 for (const hint of document.querySelectorAll(".needs-script")) hint.hidden = false;
 dialog.querySelector(".close").addEventListener("click", () => dialog.close());
 dialog.addEventListener("click", (event) => {
