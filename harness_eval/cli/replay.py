@@ -13,9 +13,10 @@ from harness_eval import __version__, replaying, rerun, store
 from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.cli.progress import Progress
-from harness_eval.cli.show import is_meant, trial_name, unknown_trial
+from harness_eval.cli.show import is_meant, unknown_trial
 from harness_eval.errors import ConfigError
 from harness_eval.replaying import Checked, Difference
+from harness_eval.report.trajectory_index import trial_name
 from harness_eval.report.wording import count, one_line
 from harness_eval.rerun import Rerun, Verdicts
 from harness_eval.runner import Outcome

@@ -1,40 +1,30 @@
-"""`harness-eval show`: the trials of a run as a list, or one of them step by step."""
+"""`harness-eval show`: the trials of a run as a list, one of them step by step, or two beside each other."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.rule import Rule
-from rich.text import Text
 
 from harness_eval import recording, store
 from harness_eval.cli.output import JsonFlag, out, print_json, print_table
-from harness_eval.diagnosis.labels import LABELS
-from harness_eval.diagnosis.reply import PLAIN
+from harness_eval.cli.show_pair import as_json as pair_json
+from harness_eval.cli.show_pair import print_pair
+from harness_eval.cli.show_trial import failure_of, page
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.report import diagnosed
 from harness_eval.report.recorded import outcome_of
-from harness_eval.report.wording import count, one_line
+from harness_eval.report.trajectory_index import Wanted, entry_of, meant, select, trial_name
+from harness_eval.report.trajectory_pair import align
+from harness_eval.report.trajectory_told import Trial, read_trial
+from harness_eval.report.wording import one_line
 from harness_eval.store import Row
-from harness_eval.types import Compaction, Event, Json, Note, Observation, Reply, Step, Trajectory, TrialKey
+from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
 
-_LINES = "\n\t"
-_DIRECTIONS = (*range(0x200E, 0x2010), *range(0x2028, 0x202F), *range(0x2066, 0x206A))  # and separators of lines
-_VISIBLE: Mapping[int, str] = (
-    {code: chr(0x2400 + code) for code in range(32) if chr(code) not in _LINES}
-    | {127: "\u2421"}
-    | {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
-    | {code: f"\\u{code:04x}" for code in (*_DIRECTIONS, *range(0xD800, 0xE000))}
-)
-_NO_OUTCOME = {"owner": "harness", "message": "neither a verdict nor a failure was recorded"}
 _MESSAGE_LENGTH = 60
 _COLUMNS = (
     *("trial", "solved", "score", "recovered", "label", "owner"),
@@ -50,22 +40,90 @@ _Trial = Annotated[
 def show(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
     trial: _Trial = None,
+    other: Annotated[
+        str | None, typer.Argument(metavar="[OTHER]", help="A second trial of that task, shown beside it.")
+    ] = None,
+    beside: Annotated[
+        str | None, typer.Option(metavar="TRIAL|HARNESS", help="As OTHER: such as `--beside canonical`.")
+    ] = None,
+    harness: Annotated[
+        str, typer.Option(help="List trials of this harness only: a name, a part of it or a glob.")
+    ] = "",
+    task: Annotated[str, typer.Option(help="List trials of this task only, likewise.")] = "",
+    label: Annotated[str, typer.Option(help="List trials that have this label only, likewise.")] = "",
+    unsolved: Annotated[bool, typer.Option("--unsolved", help="List trials that were judged and not solved.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """List the trials of a run, or show one trial step by step."""
+    """List the trials of a run, show one trial step by step, or two of one task beside each other."""
     store.read_study(folder)
-    rows = sorted(store.latest(folder), key=lambda row: (row["harness"], row["task"], row["repeat"], row["endpoint"]))
-    if trial is not None:
-        _show_one(folder, find_trial(rows, trial), as_json)
-    elif as_json:
+    rows = listed(folder)
+    wanted = Wanted(task=task, harness=harness, label=label, outcome="unsolved" if unsolved else "")
+    if trial is None:
+        if other or beside:
+            raise ConfigError("--beside: name the trial that it stands beside, such as TASK/HARNESS")
+        _list(_chosen(rows, wanted), as_json)
+        return
+    if wanted != Wanted():
+        raise ConfigError("--harness, --task, --label and --unsolved are for the list; one trial is named already")
+    found, second = find_trial(rows, trial), other or beside
+    if second is None:
+        _show_one(folder, found, as_json)
+    else:
+        _show_two(folder, found, find_partner(rows, found, second, store.read_study(folder)), as_json)
+
+
+def listed(folder: Path) -> list[Row]:
+    """The line that counts of each trial, by harness, task, repeat and endpoint."""
+    return sorted(store.latest(folder), key=lambda row: (row["harness"], row["task"], row["repeat"], row["endpoint"]))
+
+
+def _chosen(rows: list[Row], wanted: Wanted) -> list[Row]:
+    """The lines of the trials that are wanted.
+
+    Raises:
+        ConfigError: a harness, task or label is not in this run.
+    """
+    if wanted == Wanted():
+        return rows
+    entries = [entry_of(row) for row in rows]
+    for part in ("task", "harness", "label"):
+        given = getattr(wanted, part)
+        names = {name for entry in entries for name in (entry.labels if part == "label" else [getattr(entry, part)])}
+        if given and not meant(given, names):
+            raise ConfigError(f"--{part}: none of this run is named {given!r}; {nearest(given, names)}")
+    fitting = {entry.name for entry in select(entries, wanted)}
+    return [row for row in rows if trial_name(row) in fitting]
+
+
+def _list(rows: list[Row], as_json: bool) -> None:
+    if as_json:
         print_json({"trials": [{"trial": trial_name(row), "cause": _cause(row), **row} for row in rows]})
     else:
         print_table(_COLUMNS, (_listed(row) for row in rows))
 
 
-def trial_name(row: Row) -> str:
-    """How a trial is named on the command line."""
-    return f"{row['task']}/{row['harness']}/{row['endpoint']}/{row['repeat']}"
+def find_partner(rows: Sequence[Row], row: Row, given: str, study: Mapping[str, Json]) -> Row:
+    """The trial that is meant to stand beside one: named as any trial, or by its harness alone.
+
+    `canonical` is also the canonical harness of this study. Of several repeats it is the same one, else the first.
+
+    Raises:
+        ConfigError: none or several are meant, or one of another task.
+    """
+    same = [each for each in rows if each["task"] == row["task"] and each is not row]
+    harnesses = {each["harness"] for each in same}
+    canonical = study.get("canonical")
+    name = str(canonical) if given == "canonical" and given not in harnesses and canonical else given
+    named = [name] if name in harnesses else [each for each in harnesses if each.startswith(name)]
+    if "/" not in given and len(named) == 1:
+        fitting = [each for each in same if each["harness"] == named[0]]
+        return min(fitting, key=lambda each: (each["endpoint"] != row["endpoint"], each["repeat"] != row["repeat"]))
+    if "/" not in given and given not in {each["task"] for each in rows}:
+        raise ConfigError(f"no trial of {row['task']} under {given!r}; {nearest(given, harnesses)}")
+    partner = find_trial(rows, given)
+    if partner["task"] != row["task"]:
+        raise ConfigError(f"{trial_name(partner)} is of another task than {trial_name(row)}; only one task compares")
+    return partner
 
 
 def find_trial(rows: Sequence[Row], given: str) -> Row:
@@ -100,7 +158,7 @@ def is_meant(row: Row, given: str, same: Callable[[str, str], bool]) -> bool:
 
 
 def _listed(row: Row) -> tuple[object, ...]:
-    failure = _failure(row)
+    failure = failure_of(row)
     solved = "lost" if failure else "yes" if row.get("solved") else "no"
     score = None if failure else f"{row['score']:.2f}"
     tokens = row["usage"]["prompt"] + row["usage"]["completion"]
@@ -122,158 +180,30 @@ def _cause(row: Row) -> dict[str, str] | None:
     return {"label": label, "owner": owner}
 
 
-def _failure(row: Row) -> Mapping[str, Json] | None:
-    """Why a trial has no verdict; None where it has one."""
-    failure: Mapping[str, Json] | None = row.get("failure")
-    return _NO_OUTCOME if failure is None and row.get("score") is None else failure
-
-
-def _told(failure: Mapping[str, Json]) -> str:
-    label = failure.get("label")
-    return f"{label}: {failure['message']}" if label else str(failure["message"])
-
-
 def _show_one(folder: Path, row: Row, as_json: bool) -> None:
-    key = store.key_of(row)
-    trajectory = store.read_trajectory(folder, key)
-    recovered = _recovered(folder, key) if trajectory else None
+    trial = _read(folder, row, derive=not as_json)
     if as_json:
-        record = recording.as_record(trajectory) if trajectory else None
-        after = recording.as_record(recovered[0]) if recovered else None
+        record = recording.as_record(trial.record) if trial.record else None
+        after = recording.as_record(trial.followed) if trial.followed else None
         print_json({**row, "trajectory": record, "recovered_trajectory": after})
         return
     console = out()
-    steps = len(trajectory.steps) if trajectory else 0
-    for part in (*_page(row, trajectory), *_continuation(row, recovered, steps)):
+    for part in page(trial):
         console.print(part)
 
 
-def _recovered(folder: Path, key: TrialKey) -> tuple[Trajectory, str] | None:
-    """What followed when a leaked call was taken for a call, and why it has no score; None where nothing followed.
+def _show_two(folder: Path, left: Row, right: Row, as_json: bool) -> None:
+    pair = align(_read(folder, left), _read(folder, right))
+    print_json(pair_json(pair)) if as_json else print_pair(out(), pair)
+
+
+def _read(folder: Path, row: Row, *, derive: bool = True) -> Trial:
+    """A trial of which nothing is damaged.
 
     Raises:
-        ConfigError: what was recorded of it is damaged.
+        ConfigError: something is.
     """
-    path = folder / store.TRAJECTORIES / recording.file_name(key)
-    record = recording.extra_of(path.read_bytes()).get("recovered")
-    if not isinstance(record, Mapping) or "events" not in record:
-        return None
-    try:
-        followed = recording.from_record({"system": "", "prompt": "", "stop": None, **record})
-        return followed, str(record.get("failure") or "")
-    except ValueError as error:
-        raise ConfigError(f"{path}: the recovered reading is damaged: {error}") from None
-
-
-def _page(row: Row, trajectory: Trajectory | None) -> Iterator[RenderableType]:
-    yield _text(one_line(trial_name(row)), "bold")
-    if trajectory is None:
-        yield Text("nothing is recorded of this trial's steps")
-    else:
-        yield from _section("system", trajectory.system)
-        yield from _section("task", trajectory.prompt)
-        yield from _events(trajectory.events)
-    yield _rule("outcome")
-    failure = _failure(row)
-    yield _text(f"lost, {failure['owner']}: {_told(failure)}" if failure else f"score {row['score']:g}", "bold")
-    if trajectory is not None:
-        yield _text(f"stopped: {trajectory.stop}; exercised: {', '.join(_names(row, 'acted'))}")
-    if _names(row, "labels"):
-        yield _text(f"labels: {_with_owners(_names(row, 'labels'))}")
-    if row.get("detail"):
-        yield _indented(str(row["detail"]), "dim")
-
-
-def _names(row: Row, key: str) -> list[str]:
-    names = row.get(key)
-    return [str(name) for name in names] if isinstance(names, list) else []
-
-
-def _with_owners(labels: Iterable[str]) -> str:
-    """Labels with owner and effect, a repeated one once with its number; what is plain is left out."""
-    told = []
-    for name, number in Counter(labels).items():
-        known, times = LABELS.get(name), f" x {number}" if number > 1 else ""
-        effect = f" ({known.owner}, {known.effect.replace('_', ' ')})" if known else ""
-        told += [f"{name}{times}{effect}"] if name not in PLAIN else []
-    return ", ".join(told)
-
-
-def _continuation(row: Row, recovered: tuple[Trajectory, str] | None, steps: int) -> Iterator[RenderableType]:
-    """What followed the strict end, after so many steps, when the leaked call was taken for a call."""
-    verdict = row.get("recovered")
-    if recovered is not None:
-        yield _rule("RECOVERED READING: what followed when the leaked call was taken for a call; it is not scored")
-        followed, failure = recovered
-        yield from _events(followed.events, steps)
-        yield _text(f"without a score: {failure}" if failure else f"stopped: {followed.stop or 'unknown'}")
-    if isinstance(verdict, Mapping):
-        yield _text(f"recovered score {verdict.get('score')}; the strict score stands", "bold")
-
-
-def _section(title: str, text: str) -> Iterator[RenderableType]:
-    yield _rule(title)
-    yield _text(text)
-
-
-def _rule(title: str) -> Rule:
-    return Rule(_text(one_line(title)), align="left")
-
-
-def _events(events: Sequence[Event], number: int = 0) -> Iterator[RenderableType]:
-    for event in events:
-        number += isinstance(event, Step)
-        yield from _event(event, number)
-
-
-def _event(event: Event, number: int) -> Iterator[RenderableType]:
-    if isinstance(event, Note):
-        yield from _section(f"{event.role}, {event.kind}", event.text)
-        return
-    spent = f"{event.usage.total} tokens, {event.seconds:.1f} s"
-    if isinstance(event, Compaction):
-        yield _rule(f"compaction, {spent}: these notes replace the first {count(event.covers, 'event')}")
-        yield from _attempts(event.reply)
-        yield _text(event.notes)
-        return
-    ended = f", finish {event.finish_reason}" if event.finish_reason else ""
-    yield _rule(f"step {number}, {spent}{ended}")
-    yield from _attempts(event.reply)
-    labels = list(dict.fromkeys((*event.labels, *(event.reply.oddities if event.reply else ()))))
-    if _with_owners(labels):
-        yield _text(f"labels: {_with_owners(labels)}", "yellow")
-    yield from _step(event)
-
-
-def _attempts(reply: Reply | None) -> Iterator[RenderableType]:
-    if reply and reply.faults:
-        yield _text(f"after {count(len(reply.faults), 'failed request')}: {_with_owners(reply.faults)}", "yellow")
-
-
-def _step(step: Step) -> Iterator[RenderableType]:
-    action = step.action
-    if action.thinking:
-        yield _text("thinking:", "dim")
-        yield _indented(action.thinking, "dim italic")
-    if action.text:
-        yield _text(action.text)
-    asked = [f"{call.name} {recording.dump(call.arguments).decode()}" for call in action.calls]
-    asked += [f"{bad.name or '(no name)'} cannot be read, {bad.reason}: {bad.raw}" for bad in action.malformed]
-    for call, observation in zip(asked, step.observations, strict=False):
-        yield _text(f"> {call}", "bold cyan")
-        yield from _observation(observation)
-
-
-def _observation(observation: Observation) -> Iterator[RenderableType]:
-    yield _indented(observation.shown, "red" if observation.failed else "")
-    if observation.full_length > len(observation.shown):
-        yield _text(f"    (shown {len(observation.shown)} of {observation.full_length} characters)", "dim")
-
-
-def _indented(text: str, style: str) -> RenderableType:
-    return Padding(_text(text, style), (0, 0, 0, 4), expand=False)
-
-
-def _text(text: str, style: str = "") -> Text:
-    """Text as it is, with control characters made visible: what a model wrote must not steer the terminal."""
-    return Text(text.expandtabs().translate(_VISIBLE), style)
+    trial = read_trial(folder, row, derive=derive)
+    if trial.damaged:
+        raise ConfigError(f"{folder}: {trial_name(row)}: {trial.missing or trial.after_failure}")
+    return trial

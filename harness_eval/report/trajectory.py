@@ -108,7 +108,7 @@ def _levels(pair: Pair) -> list[tuple[str, str, str]]:
 
 def _render(name: str, size: _Size, values: Mapping[str, Json]) -> str:
     cut = partial(_cut, size.text)
-    return _environment().get_template(name).render(values, size=size, cut=cut)
+    return environment().get_template(name).render(values, size=size, cut=cut)
 
 
 def _cut(most: int, text: Json, share: float = 1.0) -> Json:
@@ -120,7 +120,8 @@ def _pretty(value: Json) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of trials and of the pages around them: what is not markup of ours is escaped and made visible."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
 
     environment = Environment(

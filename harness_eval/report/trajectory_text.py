@@ -38,7 +38,7 @@ def visible(text: str) -> str:
 
 
 class Clean(str):
-    """A text that can be shown as it is, but for its markup: nothing invisible, nothing that looks like a credential."""
+    """A text that can be shown, once its markup is escaped: nothing invisible, nothing that looks like a credential."""
 
     __slots__ = ()
 
@@ -60,7 +60,9 @@ class Excerpt:
     @property
     def long(self) -> bool:
         """Whether it is better folded."""
-        return len(self.head) + len(self.tail) > _FOLDED or self.head.count("\n") + self.tail.count("\n") > _FOLDED_LINES
+        return (
+            len(self.head) + len(self.tail) > _FOLDED or self.head.count("\n") + self.tail.count("\n") > _FOLDED_LINES
+        )
 
     @property
     def preview(self) -> Clean:

@@ -78,6 +78,7 @@ class Trial:
     """A trial as it is told. `missing` says why there is no record; `harness` is the reason where it cannot be built.
 
     `levels` are those that differ from the canonical harness: axis, level, canonical level ("" where unknown).
+    `followed` is the recovered reading and `after` its turns, `after_failure` why it has no score.
     """
 
     row: Row
@@ -88,8 +89,9 @@ class Trial:
     levels: tuple[tuple[str, str, str], ...] = ()
     turns: tuple[Turn, ...] = ()
     after: tuple[Turn, ...] = ()
-    after_stop: str = ""
+    followed: Trajectory | None = None
     after_failure: str = ""
+    damaged: bool = False
     labels: tuple[Label, ...] = ()
 
     @property
@@ -103,8 +105,11 @@ class Trial:
         return store.key_of(self.row)
 
 
-def read_trial(folder: Path, row: Row) -> Trial:
-    """A trial of a run's folder; what is damaged or missing is said in it and never raised."""
+def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
+    """A trial of a run's folder; what is damaged or missing is said in it and never raised.
+
+    Deriving its requests takes as all of them are long; without it they are left out.
+    """
     entry, canonical = _entries(folder, row["harness"])
     harness = _harness(recording.dump(entry.get("spec")) if entry else b"")
     trial = Trial(
@@ -121,8 +126,8 @@ def read_trial(folder: Path, row: Row) -> Trial:
     except FileNotFoundError:
         return replace(trial, missing="nothing is recorded of this trial's steps")
     except (OSError, ValueError) as error:
-        return replace(trial, missing=one_line(f"{path} is damaged: {error}", 300))
-    trial = replace(trial, record=record, turns=_turns(trial.built, record, 0))
+        return replace(trial, missing=one_line(f"{path} is damaged: {error}", 300), damaged=True)
+    trial = replace(trial, record=record, turns=_turns(trial.built, record, 0, derive))
     return _continued(trial, extra.get("recovered"), len(record.steps))
 
 
@@ -169,7 +174,7 @@ def known(names: Iterable[Json]) -> Iterator[Label]:
             yield LABELS.get(name) or Label(name, "undetermined", "reported_separately", "")
 
 
-def _turns(harness: Harness | None, record: Trajectory, number: int, derive: bool = True) -> tuple[Turn, ...]:
+def _turns(harness: Harness | None, record: Trajectory, number: int, derive: bool) -> tuple[Turn, ...]:
     sent = requests(harness, record) if harness and derive else {}
     turns: list[Turn] = []
     before: list[Aside] = []
@@ -221,7 +226,7 @@ def _continued(trial: Trial, record: Json, number: int) -> Trial:
     try:
         followed = recording.from_record({"system": "", "prompt": "", "stop": None, **record})
     except ValueError as error:
-        return replace(trial, after_failure=one_line(f"the recovered reading is damaged: {error}", 300))
-    turns = _turns(trial.built, followed, number, derive=False)
+        return replace(trial, after_failure=one_line(f"the recovered reading is damaged: {error}", 300), damaged=True)
+    turns = _turns(trial.built, followed, number, False)
     failure = str(record.get("failure") or "")
-    return replace(trial, after=turns, after_stop=str(followed.stop or ""), after_failure=failure)
+    return replace(trial, after=turns, followed=followed, after_failure=failure)
