@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness_eval import __version__, store
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.importing.attempts import Attempt, Found, Wishes, digest_of
+from harness_eval.importing.spelling import reconciled
 from harness_eval.types import Json, Result, TrialKey, Verdict
 
 _MOST_TRIALS = 2_000_000
@@ -41,11 +43,13 @@ def write(folder: Path, found: Found, kind: str, sources: Sequence[Path], wishes
         raise ConfigError(f"{_named(sources)}: holds no trial")
     if len(found.attempts) > _MOST_TRIALS:
         raise ConfigError(f"{_named(sources)}: holds {len(found.attempts):,} trials; at most {_MOST_TRIALS:,} are read")
+    attempts, spelled = reconciled(found.attempts)
+    found = replace(found, attempts=attempts, notes=(*found.notes, *spelled))
     levels = _levels(found.attempts)
     if wishes.canonical is not None and wishes.canonical not in levels:
         raise ConfigError(f"--canonical {wishes.canonical}: no such harness; {nearest(wishes.canonical, levels)}")
     results = sorted(_results(found.attempts, levels), key=lambda result: result.key)
-    study = _study(found, levels, wishes.canonical)
+    study = {"name": _stem(sources), **_study(found, levels, wishes.canonical)}
     study["imported"] = {"kind": kind, "from": _named(sources), "digest": digest_of(list(map(store.row_of, results)))}
     _check_same(folder, study)
     with store.open_run(folder, study) as run:
@@ -60,6 +64,12 @@ def _named(sources: Sequence[Path]) -> str:
     names = sorted(source.resolve().name for source in sources)
     more = f" and {len(names) - _SOURCES_NAMED} more" if len(names) > _SOURCES_NAMED else ""
     return ", ".join(names[:_SOURCES_NAMED]) + more
+
+
+def _stem(sources: Sequence[Path]) -> str:
+    """What the study is called: as its first source, without characters that a name cannot have."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", min(source.resolve().stem for source in sources))
+    return stem.strip("-.")[:80] or "imported"
 
 
 def _check_same(folder: Path, study: Mapping[str, Json]) -> None:
@@ -127,7 +137,6 @@ def _study(found: Found, levels: Levels, canonical: str | None) -> dict[str, Jso
     usual = levels[canonical] if canonical else {}
     axes = sorted({axis for each in levels.values() for axis in each})
     return {
-        "name": "imported",
         "seed": 0,
         "created": None,
         "versions": {"harness-eval": __version__},

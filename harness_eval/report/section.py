@@ -148,6 +148,7 @@ def _score(summary: Summary, place: int, reference: int | None) -> dict[str, Jso
     compared = reference is not None and one.judged + one.lost > 0
     return {
         **score(summary, place),
+        "plain": one.raw,
         "difference": UNKNOWN if reference is None or not compared else difference(summary, place, reference),
         "p_adjusted": one.p_adjusted if compared else None,
         "p_worst": None if too_few(summary) else summary.worst.p_worst[place],

@@ -9,7 +9,7 @@ from harness_eval.report import diagnosis_words as diagnosis
 from harness_eval.report import findings, traced_words
 from harness_eval.report.content import sections_of
 from harness_eval.report.why import NEVER_ACTED
-from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent
+from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent, share
 from harness_eval.types import Json
 
 _LEVELS_SHOWN = 5
@@ -52,7 +52,8 @@ def _headline(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str
         f"{one.name:{_NAME}}{one.value:>10}  {one.interval:<16}  {one.meaning}"
         for one in findings.headlines(section, data)
     ]
-    lines.append("")
+    eight, tenth = share(section["worst_at_8"]), share(section["cvar10"])
+    lines += [f"{'':{_NAME}}WORST@8 {eight} · CVaR10 {tenth}", ""]
     for sentence in findings.sentences(section, data):
         lines += textwrap.wrap(sentence, _WIDTH)
     return lines
@@ -103,7 +104,8 @@ def _whose(section: Mapping[str, Json]) -> list[str]:
         lines.append(f"{'':{_NAME}}{count(len(labels) - _LABELS_SHOWN, 'more label')} in the report")
     health = section["endpoint_health"]
     told = dict(diagnosis.health_rows(section))
-    lines += _wrapped("ENDPOINT", f"requests: {told['Requests']}; {diagnosis.tokens_phrase(health)}")
+    if health["requests"]:
+        lines += _wrapped("ENDPOINT", f"requests: {told['Requests']}; {diagnosis.tokens_phrase(health)}")
     if health["retried"]:
         lines += _wrapped("", f"retried: {told['Retried']}")
     if health["oddities"]:
