@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -118,8 +116,9 @@ def test_the_raw_minimum_is_printed_only_with_its_warning(run: tuple[dict, str, 
     raw = f"{100 * data['raw_min']['estimate']:.1f} %"
     assert raw != f"{100 * data['worst']['estimate']:.1f} %"
     assert raw not in text.split("WHY")[0]
-    assert f"{raw} (biased low, do not quote" in words(html)
-    assert "Raw minimum" not in markdown
+    for form in (words(html), markdown):
+        assert form.count("Raw minimum") == form.count(f"{raw} (biased low, do not quote") == 1
+        assert form.index("WORST") < form.index("Raw minimum")
 
 
 def test_harnesses_that_cannot_run_are_counted_in_the_headline(run: tuple[dict, str, str, str]) -> None:
@@ -211,23 +210,3 @@ def test_a_large_run_shows_its_cells_as_one_picture(tmp_path: Path) -> None:
     assert len([load for load in page.loads if load.startswith("data:image/png")]) == 1
     assert len(html) < 600_000
     assert len(markdown) < 20_000
-
-
-@pytest.mark.chromium
-@pytest.mark.parametrize("width", [1280, 500])
-def test_a_browser_draws_the_page(tmp_path: Path, width: int) -> None:
-    folder = write_run(tmp_path / "run", Plan(tasks=20, harnesses=6))
-    write(folder)
-    picture = tmp_path / "page.png"
-    command = [
-        shutil.which("chromium") or "chromium",
-        *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-        f"--user-data-dir={tmp_path / 'profile'}",
-        f"--screenshot={picture}",
-        f"--window-size={width},2400",
-        (folder / "report.html").as_uri(),
-    ]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    image = picture.read_bytes()
-    assert image.startswith(b"\x89PNG")
-    assert len(image) > 30_000  # an empty page compresses to far less
