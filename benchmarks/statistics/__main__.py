@@ -14,7 +14,7 @@ import argparse
 import os
 from pathlib import Path
 
-from .cells import Checkpoint, Result
+from .cells import Cell, Checkpoint, Result
 from .page import page
 from .tables import TABLES
 
@@ -32,17 +32,19 @@ def main() -> None:
     options = parser.parse_args()
     os.nice(10)
     checkpoint, results = Checkpoint(options.checkpoint), {}
-    for table in TABLES:
-        results[table.key] = _table(table.key, checkpoint, options)
+    planned = {table.key: table.cells() for table in TABLES}
+    for cells in planned.values():
+        assert all(cell.version for cell in cells)
+    for key, cells in planned.items():
+        results[key] = _table(key, cells, checkpoint, options)
         _write(results, options)
     print(f"written: {options.out}")
 
 
-def _table(key: str, checkpoint: Checkpoint, options: argparse.Namespace) -> dict[str, Result]:
-    table = next(table for table in TABLES if table.key == key)
+def _table(key: str, cells: list[Cell], checkpoint: Checkpoint, options: argparse.Namespace) -> dict[str, Result]:
     wanted = not options.page_only and (options.only is None or key in options.only)
     found = {}
-    for cell in table.cells():
+    for cell in cells:
         reps = cell.quick if options.quick else cell.reps
         result = checkpoint.found(cell, reps)
         if result is None and wanted and options.cells in cell.name:

@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -79,8 +80,14 @@ class Cell:
 
     @property
     def version(self) -> str:
-        text = "\n".join(inspect.getsource(part) for part in self.uses)  # type: ignore[arg-type]
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return _version(self.uses)
+
+
+@cache
+def _version(uses: tuple[object, ...]) -> str:
+    """Of the code as it is when first asked for, which must be at the start: files may change while a command runs."""
+    text = "\n".join(inspect.getsource(part) for part in uses)  # type: ignore[arg-type]
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ TABLES = (
         worst.worst_published,
         _INTERVAL,
         "Published by cell: naive (200 repetitions) and hbdp (250), six of nine sizes. `hbdp as specified` follows the"
-        " formulas to the letter (alpha 1, kappa 1); `hbdp as shipped` is the code of the package. All methods see the"
+        " formulas to the letter (alpha 1, kappa 1); `hbdp as shipped` is the code of the package (alpha 2, kappa 2 or"
+        " more). All methods see the"
         " same simulated studies.",
     ),
     Table(

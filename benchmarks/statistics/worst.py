@@ -28,7 +28,15 @@ USES: dict[str, tuple[object, ...]] = {
         worst.Gibbs,
         draw,
     ),
-    "hbdp as shipped": (estimators.shipped, *_SUMMARY, worst.prior_scale, worst.draws_of_tables, worst.Gibbs, draw),
+    "hbdp as shipped": (
+        estimators.shipped,
+        *_SUMMARY,
+        worst.prior_scale,
+        worst.Prior,
+        worst.draws_of_tables,
+        worst.Gibbs,
+        draw,
+    ),
 }
 
 
@@ -58,7 +66,7 @@ def _run(method: str, scenario: str, size: Size, reps: int) -> Values:
 
 def worst_cells() -> list[Cell]:
     return [
-        Cell("worst", f"{scenario}|{size}|{method}", partial(_run, method, scenario, Size.parse(size)), 400, 40, uses)
+        Cell("worst", f"{scenario}|{size}|{method}", partial(_run, method, scenario, Size.parse(size)), 250, 40, uses)
         for scenario in SCENARIOS
         for size in SIZES
         for method, uses in USES.items()

@@ -7,6 +7,7 @@ from math import ceil, comb, log
 import numpy as np
 
 from .estimate import Array, Estimate
+from .groups import Groups
 from .intervals import mean_over_tasks
 
 
@@ -58,11 +59,11 @@ def _symmetric_means(mean_TH: Array, most: int) -> Array:
     return np.where(np.arange(most + 1) <= judged_T[:, None], mean_TK, np.nan)
 
 
-def pass_powers(mean_TH: Array) -> dict[int, Estimate]:
+def pass_powers(mean_TH: Array, groups: Groups | None = None) -> dict[int, Estimate]:
     """pass^k across harnesses for k = 1, 2, 4, .... Not a worst case: it averages over tasks, not harnesses."""
     ks = [2**i for i in range(mean_TH.shape[1].bit_length())]
     mean_TK = _symmetric_means(mean_TH, max(ks, default=0))
-    return {k: mean_over_tasks(mean_TK[:, k]) for k in ks}
+    return {k: mean_over_tasks(mean_TK[:, k], groups) for k in ks}
 
 
 def solved_by_every(mean_TH: Array) -> float | None:

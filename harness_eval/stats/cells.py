@@ -116,6 +116,11 @@ def _effective_tasks(present_TH: Mask) -> Array:
     return np.asarray(np.maximum(worth_H, 1 / harnesses), dtype=np.float64)
 
 
+def judged_tasks(mean_TH: Array) -> Mask:
+    """Which tasks have a judged cell."""
+    return np.asarray(~np.isnan(mean_TH).all(axis=1), dtype=np.bool_)
+
+
 def judged_columns(mean_TH: Array) -> Counts:
     """Indices of the harnesses with at least one judged cell: the tested ones."""
     return np.flatnonzero(~np.isnan(mean_TH).all(axis=0)).astype(np.int64)

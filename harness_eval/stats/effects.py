@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cells import AdditiveFit, additive_fit, judged_columns
+from .cells import AdditiveFit, additive_fit, judged_columns, judged_tasks
 from .contrast_coding import Coding, code_levels
-from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
+from .estimate import UNKNOWN, Array, Estimate
+from .groups import Groups, enough, freedom, scaled, units
 from .intervals import normal_quantile, t_quantile
+from .spread import noise_inflation
 
 _ROUNDING = 1e-12  # what arithmetic leaves of a zero
 
@@ -68,8 +70,9 @@ class _Fit:
     beta_P: Array
     covariance_PP: Array
     lack_of_fit: float | None  # variance
-    freedom: int  # of t tests
-    tasks: int
+    freedom: float  # of t tests
+    units: int  # tasks, or groups of tasks
+    enough: bool  # for limits and p values
 
     @property
     def between_tasks(self) -> bool:
@@ -77,20 +80,26 @@ class _Fit:
         return not self.lack_of_fit
 
 
-def axis_effects(mean_TH: Array, levels: Sequence[Mapping[str, str]], canonical: Mapping[str, str]) -> AxisEffects:
+def axis_effects(
+    mean_TH: Array,
+    levels: Sequence[Mapping[str, str]],
+    canonical: Mapping[str, str],
+    groups: Groups | None = None,
+) -> AxisEffects:
     """Main effects of all levels that occur, relative to the canonical levels, on the scale of scores.
 
     levels: one mapping axis -> level a harness; an axis that is missing there is at its canonical level.
     Harnesses without a judged cell are left out; missing cells are filled by the additive fit and the standard errors
     widened by the share that was filled. A level that the design cannot separate from others has effect None and a
-    reason. Limits and p values are None below 20 tasks. Effects hold for the axis, not only for these configurations,
-    as far as lack of fit can be estimated; where it cannot (no spare harness) a note says so.
+    reason. Limits and p values are None below 20 tasks or five groups of tasks. Effects hold for the axis, not only
+    for these configurations, as far as lack of fit can be estimated; where it cannot (no spare harness) a note says so.
     """
     tested = judged_columns(mean_TH)
     coding = code_levels([levels[h] for h in tested], canonical)
     if not coding.names:
         return AxisEffects((), (), None, None, None, ())
-    fit = _least_squares(additive_fit(mean_TH[:, tested]), coding)
+    judged_T = judged_tasks(mean_TH)
+    fit = _least_squares(additive_fit(mean_TH[:, tested]), coding, groups and groups.rows(judged_T))
     columns = range(1, len(coding.names) + 1)
     p_K = [_wald([column], fit) for column in columns]
     effects = tuple(_effect(fit, *row) for row in zip(columns, p_K, holm(p_K), strict=True))
@@ -99,7 +108,7 @@ def axis_effects(mean_TH: Array, levels: Sequence[Mapping[str, str]], canonical:
     return AxisEffects(effects, shares.axes, shares.entangled, shares.other, sd, _notes(fit))
 
 
-def _least_squares(cells: AdditiveFit, coding: Coding) -> _Fit:
+def _least_squares(cells: AdditiveFit, coding: Coding, groups: Groups | None = None) -> _Fit:
     """Task-wise coefficients, their mean, and its covariance: between tasks, plus lack of fit tau_r^2 P P'.
 
     Two pseudo-tasks of +1 and -1 in every cell difference (the +2 rule) keep standard errors above zero.
@@ -109,18 +118,22 @@ def _least_squares(cells: AdditiveFit, coding: Coding) -> _Fit:
     beta_TP = cells.filled_TH @ solve_PH.T
     beta_P = solve_PH @ cells.harness_H
     beta_P = np.where(np.abs(beta_P) > _ROUNDING, beta_P, 0.0)
-    scatter_PP = np.cov(beta_TP, rowvar=False) * tasks if tasks > 1 else np.zeros((len(beta_P), len(beta_P)))
+    every_TP = np.ones(beta_TP.shape, dtype=bool)
+    own_GP = scaled(beta_TP - beta_TP.mean(axis=0), every_TP, groups)
+    scatter_PP = own_GP.T @ own_GP
     widen_P = 1 / (1 - _filled_share(cells, solve_PH))
     covariance_PP = (scatter_PP * np.outer(widen_P, widen_P) + solve_PH @ solve_PH.T) / (tasks + 2) ** 2
     spare = harnesses - coding.rank
+    between, known = freedom(every_TP[:, 0], groups), enough(every_TP[:, 0], groups)
+    count = units(every_TP[:, 0], groups)
     if spare == 0 or cells.residual_variance is None:
-        return _Fit(coding, beta_P, covariance_PP, None, tasks - 1, tasks)
+        return _Fit(coding, beta_P, covariance_PP, None, between, count, known)
     residual_H = cells.harness_H - coding.design_HP @ beta_P
-    noise = cells.residual_variance * float((1 / cells.effective_H).mean())
+    noise = cells.residual_variance * float((1 / cells.effective_H).mean()) * noise_inflation(cells, groups)
     excess = float((residual_H**2).sum()) / spare - noise
     excess = excess if excess > _ROUNDING else 0.0
-    freedom = spare if excess > 0 else tasks - 1
-    return _Fit(coding, beta_P, covariance_PP + excess * solve_PH @ solve_PH.T, excess, freedom, tasks)
+    covariance_PP = covariance_PP + excess * solve_PH @ solve_PH.T
+    return _Fit(coding, beta_P, covariance_PP, excess, spare if excess > 0 else between, count, known)
 
 
 def _filled_share(cells: AdditiveFit, solve_PH: Array) -> Array:
@@ -136,8 +149,8 @@ def _wald(columns: list[int], fit: _Fit) -> float | None:
 
     columns = [column for column in columns if fit.coding.reasons[column - 1] is None]
     count = len(columns)
-    freedom = fit.tasks - count if fit.between_tasks else fit.freedom
-    if not columns or fit.tasks < MIN_TASKS_FOR_INTERVALS or freedom < 1:
+    freedom = fit.units - count if fit.between_tasks else fit.freedom
+    if not columns or not fit.enough or freedom < 1:
         return None
     beta = fit.beta_P[columns]
     f = float(beta @ np.linalg.solve(fit.covariance_PP[np.ix_(columns, columns)], beta)) / count
@@ -151,7 +164,7 @@ def _effect(fit: _Fit, column: int, p: float | None, p_adjusted: float | None) -
     effect, detectable = Estimate(beta), None
     if reason is not None:
         effect = UNKNOWN
-    elif fit.tasks >= MIN_TASKS_FOR_INTERVALS:
+    elif fit.enough:
         reach = t_quantile(0.975, fit.freedom)
         effect = Estimate(beta, beta - reach * error, beta + reach * error)
         detectable = (reach + normal_quantile(0.8)) * error

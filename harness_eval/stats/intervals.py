@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
+from .groups import MIN_GROUPS, Groups, clustered_error, enough, freedom, squared_errors
 
 
 def normal_quantile(probability: float) -> float:
@@ -55,11 +56,32 @@ def score_interval(mean: float, standard_error: float, tasks: int, freedom: floa
     return Estimate(mean, min(low, mean), max(high, mean))
 
 
-def mean_over_tasks(value_T: Array) -> Estimate:
-    """Mean of one value a task (NaN: none) with the task as the unit of sampling."""
-    value_T = value_T[~np.isnan(value_T)]
-    tasks = len(value_T)
+def mean_over_tasks(value_T: Array, groups: Groups | None = None) -> Estimate:
+    """Mean of one value a task (NaN: none) with the task, or the group of tasks, as the unit of sampling."""
+    present_T = ~np.isnan(value_T)
+    tasks = int(present_T.sum())
     if tasks == 0:
         return UNKNOWN
-    error = float(value_T.std(ddof=1)) / tasks**0.5 if tasks > 1 else 0.0
-    return score_interval(float(value_T.mean()), error, tasks)
+    mean, error = mean_and_error(value_T, groups)
+    found = score_interval(mean, error, tasks, freedom(present_T, groups))
+    return found if enough(present_T, groups) else found.without_interval()
+
+
+def mean_and_error(value_T: Array, groups: Groups | None = None) -> tuple[float, float]:
+    """Mean of the values that are not NaN (at least one), with its standard error; of groups by CR2."""
+    present_T = ~np.isnan(value_T)
+    mean = float(value_T[present_T].mean())
+    centred_TK = np.where(present_T, value_T - mean, 0.0)[:, None]
+    return mean, float(squared_errors(centred_TK, present_T[:, None], groups)[0]) ** 0.5
+
+
+def clustered_mean(value_T: Array, groups: Groups) -> Estimate:
+    """Mean of any values with its plain CR2 interval; no interval below five groups."""
+    if len(value_T) == 0:
+        return UNKNOWN
+    mean = float(value_T.mean())
+    if len(groups) < MIN_GROUPS:
+        return Estimate(mean)
+    error = clustered_error(value_T, groups)
+    reach = t_quantile(0.975, error.freedom) * error.cr2
+    return Estimate(mean, mean - reach, mean + reach)

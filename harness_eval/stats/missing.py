@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cells import Cells, judged_columns
-from .estimate import Array, Counts
+from .cells import Cells, judged_columns, judged_tasks
+from .estimate import MIN_TASKS_FOR_INTERVALS, Array, Counts
+from .groups import Groups
 from .worst import Sampling, logit_summary, posterior_draws
 
 _PERMUTATIONS = 4_999
@@ -30,14 +31,17 @@ class Lost:
     worst_if_passed: float | None
 
 
-def lost_trials(cells: Cells, worst: float | None, rng: np.random.Generator) -> Lost:
-    """Count what was lost; `worst` is the estimate from the judged trials, which stands when nothing was lost."""
+def lost_trials(cells: Cells, worst: float | None, rng: np.random.Generator, groups: Groups | None = None) -> Lost:
+    """Count what was lost; `worst` is the estimate from the judged trials, which stands when nothing was lost.
+
+    The bounds are unknown below 20 tasks, as WORST is.
+    """
     planned_H, judged_H = cells.planned_TH.sum(axis=0), cells.judged_TH.sum(axis=0)
     lost_H = planned_H - judged_H
     planned, lost = int(planned_H.sum()), int(lost_H.sum())
     rates = tuple(int(k) / int(n) if n else None for k, n in zip(lost_H, planned_H, strict=True))
     p_equal = equal_rates(lost_H, planned_H, rng)
-    low, high = (_worst_if(cells, 0.0, rng), _worst_if(cells, 1.0, rng)) if lost else (worst, worst)
+    low, high = (_worst_if(cells, score, rng, groups) for score in (0.0, 1.0)) if lost else (worst, worst)
     return Lost(
         planned=planned,
         judged=planned - lost,
@@ -68,9 +72,10 @@ def equal_rates(lost_H: Counts, planned_H: Counts, rng: np.random.Generator) -> 
     return (1 + exceed) / (1 + _PERMUTATIONS)
 
 
-def _worst_if(cells: Cells, score_of_lost: float, rng: np.random.Generator) -> float | None:
+def _worst_if(cells: Cells, score_of_lost: float, rng: np.random.Generator, groups: Groups | None) -> float | None:
     mean_TH = cells.filled(np.full(cells.mean_TH.shape[1], score_of_lost))
-    summary = logit_summary(mean_TH[:, judged_columns(mean_TH)])
+    tasks = int(judged_tasks(mean_TH).sum())
+    summary = logit_summary(mean_TH[:, judged_columns(mean_TH)], groups) if tasks >= MIN_TASKS_FOR_INTERVALS else None
     if summary is None:
         return None
     return float(posterior_draws(summary, rng, _FOR_BOUNDS).min(axis=1).mean())

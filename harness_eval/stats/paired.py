@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimate import DEFAULT_REPLICATES, MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Counts, Estimate
+from .estimate import DEFAULT_REPLICATES, MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Counts, Estimate, Mask
+from .groups import MIN_GROUPS, Groups, freedom, scaled
 from .intervals import normal_quantile, t_quantile
 
 _CERTAIN = 1.1  # times Bonferroni's quantile: above any quantile of the bootstrap, which need not be drawn then
@@ -54,15 +55,17 @@ class Contrasts:
     mean_K: Array
     error_K: Array
     pairs_K: Counts  # tasks valid on both sides, pseudo-tasks not counted
-    influence_TK: Array  # of each task (and pseudo-task) on the t statistics
+    freedom_K: Array  # of the t statistics
+    enough_K: Mask  # whether limits are allowed: twenty pairs, in five groups
+    influence_GK: Array  # of each group of tasks (task) and pseudo-task on the t statistics
 
-    def replicates(self, multiplier_BT: Array) -> Array:
-        """Multiplier bootstrap of the t statistics, B x K; `multiplier_BT` comes from `multipliers`."""
-        return np.asarray(multiplier_BT @ self.influence_TK)
+    def replicates(self, multiplier_BG: Array) -> Array:
+        """Multiplier bootstrap of the t statistics, B x K; `multiplier_BG` comes from `multipliers`."""
+        return np.asarray(multiplier_BG @ self.influence_GK)
 
 
-def contrasts(difference_TK: Array) -> Contrasts:
-    """Means and standard errors of paired differences (NaN: not a pair).
+def contrasts(difference_TK: Array, groups: Groups | None = None) -> Contrasts:
+    """Means and standard errors of paired differences (NaN: not a pair); of groups of tasks by CR2.
 
     The pseudo-tasks keep the error above zero, without which simultaneous intervals fail at ceilings.
     """
@@ -73,13 +76,25 @@ def contrasts(difference_TK: Array) -> Contrasts:
     count_K = valid_TK.sum(axis=0)
     mean_K = padded_TK.sum(axis=0) / count_K
     centred_TK = np.where(valid_TK, padded_TK - mean_K, 0.0)
-    error_K = np.sqrt((centred_TK**2).sum(axis=0)) / count_K
-    return Contrasts(mean_K, error_K, count_K - 2, centred_TK / (count_K * error_K))
+    own_GK = centred_TK if groups is None else scaled(centred_TK, valid_TK, _with_pseudo_tasks(groups))
+    error_K = np.sqrt((own_GK**2).sum(axis=0)) / count_K
+    pairs_K = count_K - 2
+    enough_K = pairs_K >= MIN_TASKS_FOR_INTERVALS
+    freedom_K = pairs_K + 1.0
+    if groups is not None:
+        enough_K &= (groups.sums(valid_TK[:-2]) > 0).sum(axis=0) >= MIN_GROUPS
+        freedom_K = np.array([freedom(valid_T, groups) for valid_T in valid_TK[:-2].T])
+    return Contrasts(mean_K, error_K, pairs_K, freedom_K, enough_K, own_GK / (count_K * error_K))
 
 
-def multipliers(tasks: int, rng: np.random.Generator) -> Array:
+def _with_pseudo_tasks(groups: Groups) -> Groups:
+    """Each pseudo-task is a group of its own."""
+    return Groups(np.concatenate([groups.member_T, len(groups) + np.arange(2)]))
+
+
+def multipliers(units: int, rng: np.random.Generator) -> Array:
     """Standard normal multipliers for `contrasts`; one set serves all contrasts of a table."""
-    return rng.standard_normal((DEFAULT_REPLICATES, tasks + 2))
+    return rng.standard_normal((DEFAULT_REPLICATES, units + 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,32 +104,41 @@ class Simultaneous:
     difference_K: tuple[Estimate, ...]
     p_adjusted_K: tuple[float | None, ...]
     pairs_K: tuple[int, ...]
+    detectable_K: tuple[float | None, ...] = ()  # difference found with 80 % power beside all others; empty: unknown
 
 
-def simultaneous(difference_TK: Array, rng: np.random.Generator) -> Simultaneous:
+def simultaneous(difference_TK: Array, rng: np.random.Generator, groups: Groups | None = None) -> Simultaneous:
     """Max-T over paired differences: d_h +- c se_h, c the .95 quantile of max |Z*_h| times t / normal quantile.
 
-    Limits and p values are None for a contrast with fewer than 20 pairs, its difference is None without any.
+    Limits and p values are None for a contrast with fewer than 20 pairs or five groups, its difference is None
+    without any.
     """
-    found = contrasts(difference_TK)
-    enough_K = found.pairs_K >= MIN_TASKS_FOR_INTERVALS
+    found = contrasts(difference_TK, groups)
+    enough_K = found.enough_K
     if not enough_K.any():
         points = tuple(Estimate(float(d)) if n else UNKNOWN for d, n in zip(found.mean_K, found.pairs_K, strict=True))
         return Simultaneous(points, (None,) * len(points), tuple(found.pairs_K.tolist()))
-    size_BE = np.abs(found.replicates(multipliers(len(difference_TK), rng))[:, enough_K])
-    scale_K = np.array([t_quantile(0.975, n + 1) / normal_quantile(0.975) for n in found.pairs_K.tolist()])
+    units = len(difference_TK) if groups is None else len(groups)
+    size_BE = np.abs(found.replicates(multipliers(units, rng))[:, enough_K])
+    scale_K = np.array([t_quantile(0.975, degrees) / normal_quantile(0.975) for degrees in found.freedom_K.tolist()])
     reach_K = float(np.quantile(size_BE.max(axis=1), 0.95)) * scale_K * found.error_K
     p_K = np.full(len(enough_K), np.nan)
     p_K[enough_K] = step_down((np.abs(found.mean_K) / found.error_K / scale_K)[enough_K], size_BE)
-    rows = zip(found.mean_K.tolist(), reach_K.tolist(), found.pairs_K.tolist(), p_K.tolist(), strict=True)
-    differences, p_values = zip(*(_contrast(*row) for row in rows), strict=True)
-    return Simultaneous(differences, p_values, tuple(found.pairs_K.tolist()))
+    found_K = [
+        _limited(mean, reach) if known else Estimate(mean) if pairs else UNKNOWN
+        for mean, reach, known, pairs in zip(found.mean_K, reach_K, enough_K, found.pairs_K, strict=True)
+    ]
+    detectable_K = reach_K + normal_quantile(0.8) * found.error_K
+    return Simultaneous(
+        tuple(found_K),
+        tuple(float(p) if known else None for p, known in zip(p_K, enough_K, strict=True)),
+        tuple(found.pairs_K.tolist()),
+        tuple(float(size) if known else None for size, known in zip(detectable_K, enough_K, strict=True)),
+    )
 
 
-def _contrast(mean: float, reach: float, pairs: int, p: float) -> tuple[Estimate, float | None]:
-    if pairs >= MIN_TASKS_FOR_INTERVALS:
-        return Estimate(mean, max(-1.0, mean - reach), min(1.0, mean + reach)), p
-    return (Estimate(mean) if pairs else UNKNOWN), None
+def _limited(mean: float, reach: float) -> Estimate:
+    return Estimate(float(mean), max(-1.0, float(mean - reach)), min(1.0, float(mean + reach)))
 
 
 def step_down(statistic_K: Array, reference_BK: Array) -> Array:
@@ -127,7 +151,7 @@ def step_down(statistic_K: Array, reference_BK: Array) -> Array:
     return p_K
 
 
-def worst_set(mean_TH: Array, rng: np.random.Generator) -> tuple[int, ...]:
+def worst_set(mean_TH: Array, rng: np.random.Generator, groups: Groups | None = None) -> tuple[int, ...]:
     """Harnesses that cannot be told from the worst; holds the true worst with probability >= .95, whatever the scores.
 
     Keeps h when max_j (m_h - m_j) / se_hj <= c_h, with c_h the .95 quantile of max_j Z*_hj (multiple comparisons
@@ -136,17 +160,16 @@ def worst_set(mean_TH: Array, rng: np.random.Generator) -> tuple[int, ...]:
     tasks, harnesses = mean_TH.shape
     if harnesses == 1:
         return (0,)
-    multiplier_BT = multipliers(tasks, rng)
-    return tuple(h for h in range(harnesses) if _may_be_worst(h, mean_TH, multiplier_BT))
+    multiplier_BG = multipliers(tasks if groups is None else len(groups), rng)
+    return tuple(h for h in range(harnesses) if _may_be_worst(h, mean_TH, multiplier_BG, groups))
 
 
-def _may_be_worst(harness: int, mean_TH: Array, multiplier_BT: Array) -> bool:
-    found = contrasts(mean_TH[:, [harness]] - np.delete(mean_TH, harness, axis=1))
-    freedom = max(1, int(found.pairs_K.min()) + 1)
-    scale = t_quantile(0.95, freedom) / normal_quantile(0.95)
+def _may_be_worst(harness: int, mean_TH: Array, multiplier_BG: Array, groups: Groups | None) -> bool:
+    found = contrasts(mean_TH[:, [harness]] - np.delete(mean_TH, harness, axis=1), groups)
+    scale = t_quantile(0.95, max(1.0, float(found.freedom_K.min()))) / normal_quantile(0.95)
     statistic = float((found.mean_K / found.error_K).max()) / scale
     if statistic <= normal_quantile(0.95):
         return True
     if statistic > _CERTAIN * normal_quantile(1 - 0.05 / len(found.mean_K)):
         return False
-    return statistic <= float(np.quantile(found.replicates(multiplier_BT).max(axis=1), 0.95))
+    return statistic <= float(np.quantile(found.replicates(multiplier_BG).max(axis=1), 0.95))

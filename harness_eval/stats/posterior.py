@@ -8,6 +8,7 @@ import numpy as np
 
 from .across import lowest_tenth, worst_at
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate, from_draws
+from .groups import Groups, enough
 from .worst import logit_summary, posterior_draws, probability_of_worst
 
 
@@ -38,11 +39,11 @@ class Posterior:
         """GAP: canonical minus WORST; task luck cancels."""
         return UNKNOWN if self.mu_IH is None else self._estimate(self.mu_IH[:, canonical] - self.mu_IH.min(axis=1))
 
-    def worst_at(self, m: int) -> Estimate:
-        """WORST@m; unknown with fewer than m harnesses."""
+    def worst_at(self, m: int, harnesses: list[int] | None = None) -> Estimate:
+        """WORST@m over these harnesses (None: all); unknown with fewer than m."""
         if self.mu_IH is None or self.mu_IH.shape[1] < m:
             return UNKNOWN
-        return self._estimate(worst_at(self.mu_IH, m))
+        return self._estimate(worst_at(self.mu_IH if harnesses is None else self.mu_IH[:, harnesses], m))
 
     def lowest_tenth(self) -> Estimate:
         """CVaR10: mean of the lowest ceil(H / 10) harnesses."""
@@ -53,8 +54,12 @@ class Posterior:
         return UNKNOWN if self.mu_IH is None else self._estimate(np.quantile(self.mu_IH, probability, axis=1))
 
 
-def posterior(mean_TH: Array, rng: np.random.Generator) -> Posterior:
-    """Posterior of the columns of a table in which every harness has a judged cell."""
-    summary = logit_summary(mean_TH) if mean_TH.size else None
+def posterior(mean_TH: Array, rng: np.random.Generator, groups: Groups | None = None) -> Posterior:
+    """Posterior of the columns of a table in which every harness has a judged cell.
+
+    Unknown below 20 tasks: so few tell the model less than its prior does. No limits below five groups of tasks.
+    """
+    usable = mean_TH.size > 0 and len(mean_TH) >= MIN_TASKS_FOR_INTERVALS
+    summary = logit_summary(mean_TH, groups) if usable else None
     mu_IH = None if summary is None else posterior_draws(summary, rng)
-    return Posterior(mu_IH, len(mean_TH) >= MIN_TASKS_FOR_INTERVALS)
+    return Posterior(mu_IH, enough(np.ones(len(mean_TH), dtype=bool), groups))

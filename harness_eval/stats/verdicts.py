@@ -10,6 +10,7 @@ import numpy as np
 
 from .cells import Cells
 from .estimate import MIN_TASKS_FOR_INTERVALS, MIN_TASKS_FOR_PRECISION, UNKNOWN, Array, Estimate
+from .groups import Groups
 from .paired import Simultaneous, simultaneous
 
 Verdict: TypeAlias = Literal["compatible", "degraded", "broken", "unclear", "unsupported"]
@@ -66,16 +67,18 @@ class Comparison:
     difference: Estimate
     p_adjusted: float | None
     judgement: Judgement | None
+    detectable: float | None = None  # difference found with 80 % power beside all others
 
 
-def compare_to_canonical(cells: Cells, canonical: int, seed: int) -> list[Comparison]:
+def compare_to_canonical(cells: Cells, canonical: int, seed: int, groups: Groups | None = None) -> list[Comparison]:
     """One comparison a harness, in order.
 
     A verdict is withheld where more than a tenth of the planned cells was lost, and where the lost trials could have
     changed it: had those of the harness failed and those of canonical passed, or the reverse (Manski bounds).
     """
-    found = _against(cells.mean_TH, canonical, seed)
-    bounds = [_bound(cells, canonical, score, seed) for score in (0.0, 1.0)] if cells.any_lost else []
+    against = _Against(canonical, seed, groups)
+    found = against.found(cells.mean_TH)
+    bounds = [against.bound(cells, score) for score in (0.0, 1.0)] if cells.any_lost else []
     others = [harness for harness in range(cells.mean_TH.shape[1]) if harness != canonical]
     comparisons = {canonical: Comparison(UNKNOWN, None, None)}
     for k, harness in enumerate(others):
@@ -83,20 +86,29 @@ def compare_to_canonical(cells: Cells, canonical: int, seed: int) -> list[Compar
         if judgement.verdict != "unclear" and any(bound[k] != judgement.verdict for bound in bounds):
             judgement = Judgement("unclear", "lost trials could change the verdict")
         judgement = _withheld(cells, harness, canonical) or judgement
-        comparisons[harness] = Comparison(found.difference_K[k], found.p_adjusted_K[k], judgement)
+        detectable = found.detectable_K[k] if found.detectable_K else None
+        comparisons[harness] = Comparison(found.difference_K[k], found.p_adjusted_K[k], judgement, detectable)
     return [comparisons[harness] for harness in range(len(comparisons))]
 
 
-def _against(mean_TH: Array, canonical: int, seed: int) -> Simultaneous:
-    difference_TK = np.delete(mean_TH, canonical, axis=1) - mean_TH[:, [canonical]]
-    return simultaneous(difference_TK, np.random.default_rng(seed))
+@dataclass(frozen=True, slots=True)
+class _Against:
+    """All harnesses against canonical, always with the same multipliers."""
 
+    canonical: int
+    seed: int
+    groups: Groups | None
 
-def _bound(cells: Cells, canonical: int, score_of_lost: float, seed: int) -> list[Verdict]:
-    score_H = np.full(cells.mean_TH.shape[1], score_of_lost)
-    score_H[canonical] = 1 - score_of_lost
-    found = _against(cells.filled(score_H), canonical, seed)
-    return [judge(d, n).verdict for d, n in zip(found.difference_K, found.pairs_K, strict=True)]
+    def found(self, mean_TH: Array) -> Simultaneous:
+        difference_TK = np.delete(mean_TH, self.canonical, axis=1) - mean_TH[:, [self.canonical]]
+        return simultaneous(difference_TK, np.random.default_rng(self.seed), self.groups)
+
+    def bound(self, cells: Cells, score_of_lost: float) -> list[Verdict]:
+        """Verdicts had lost trials scored this much, and those of canonical the opposite."""
+        score_H = np.full(cells.mean_TH.shape[1], score_of_lost)
+        score_H[self.canonical] = 1 - score_of_lost
+        found = self.found(cells.filled(score_H))
+        return [judge(d, n).verdict for d, n in zip(found.difference_K, found.pairs_K, strict=True)]
 
 
 def _withheld(cells: Cells, harness: int, canonical: int) -> Judgement | None:

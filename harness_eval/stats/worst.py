@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cells import AdditiveFit, additive_fit
-from .estimate import Array, Counts
+from .cells import AdditiveFit, additive_fit, judged_tasks
+from .estimate import Array, Counts, Mask
+from .groups import Groups, inflation, squared_errors
 
 CLUSTERS = 12  # truncation of the stick-breaking prior
-_CONCENTRATION = 1.0  # alpha
-_SCALE = 1.0  # kappa, logits
 _POOLING = 10  # tasks' worth of the average noise mixed into each harness' own
 
 
@@ -29,15 +28,16 @@ class LogitSummary:
     common: float
 
 
-def logit_summary(mean_TH: Array) -> LogitSummary | None:
+def logit_summary(mean_TH: Array, groups: Groups | None = None) -> LogitSummary | None:
     """Logit means with task-influence (delta) variances; None with fewer than two tasks.
 
     Grubbs' separation of the common task effect from each harness' own noise needs four harnesses in a task; with
     fewer, all harnesses share the average noise. Missing cells: means from the additive fit, denominators per cell.
     A harness that passed or failed everything has at least half the binomial variance, which puts the limit of
-    T successes in T where Wilson's is.
+    T successes in T where Wilson's is. Where tasks come in groups, all variances are those of means over groups (CR2).
     """
     fit = additive_fit(mean_TH)
+    groups = groups and groups.rows(judged_tasks(mean_TH))
     present_TH = fit.present_TH
     if len(present_TH) < 2:
         return None
@@ -47,23 +47,24 @@ def logit_summary(mean_TH: Array) -> LogitSummary | None:
     slope_H = shrunk_H * (1 - shrunk_H)
     deviation_TH = np.where(present_TH, (fit.filled_TH - raw_H) / slope_H, 0.0)
     common_T = deviation_TH.sum(axis=1) / present_TH.sum(axis=1)
-    own_H, average = _own_noise(np.where(present_TH, deviation_TH - common_T[:, None], 0.0), present_TH)
+    own_H, average = _own_noise(np.where(present_TH, deviation_TH - common_T[:, None], 0.0), present_TH, groups)
     extreme_H = (raw_H <= 0) | (raw_H >= 1)
     own_H = np.where(extreme_H, np.maximum(own_H, 1 / (2 * slope_H)), own_H)
     own_H = ((tasks_H - 1) * own_H + _POOLING * average) / (tasks_H - 1 + _POOLING)
     return LogitSummary(
         np.log(shrunk_H / (1 - shrunk_H)),
         np.maximum(own_H / fit.effective_H, 1e-6),
-        _common_variance(common_T, average, fit),
+        _common_variance(common_T, average, fit, groups),
     )
 
 
-def _own_noise(residual_TH: Array, present_TH: np.ndarray) -> tuple[Array, float]:
+def _own_noise(residual_TH: Array, present_TH: Mask, groups: Groups | None) -> tuple[Array, float]:
     """Noise variance of each harness, and its average; both 0 where there are no degrees of freedom."""
     cells_T, tasks_H = present_TH.sum(axis=1), present_TH.sum(axis=0)
     freedom = int(cells_T.sum()) - len(cells_T) - len(tasks_H) + 1
     average = float((residual_TH**2).sum()) / freedom if freedom > 0 else 0.0
-    square_H = (residual_TH**2).sum(axis=0) / np.maximum(tasks_H - 1, 1)
+    average *= inflation(residual_TH, present_TH, groups)
+    square_H = tasks_H * squared_errors(residual_TH, present_TH, groups)
     others_H = (1 / cells_T) @ present_TH / tasks_H
     kept_H = 1 - 2 * others_H
     own_H = (square_H - average * others_H) / np.maximum(kept_H, 0.5)
@@ -71,7 +72,7 @@ def _own_noise(residual_TH: Array, present_TH: np.ndarray) -> tuple[Array, float
     return np.maximum(own_H, 0.1 * average), average
 
 
-def _common_variance(common_T: Array, average: float, fit: AdditiveFit) -> float:
+def _common_variance(common_T: Array, average: float, fit: AdditiveFit, groups: Groups | None) -> float:
     """Sampling variance, in logits, of the task luck that all harnesses share.
 
     Floored by one task in T + 2 that all harnesses would fail (or pass) and that happened not to be drawn, but by no
@@ -80,7 +81,9 @@ def _common_variance(common_T: Array, average: float, fit: AdditiveFit) -> float
     """
     tasks = len(common_T)
     noise = average * float((1 / fit.present_TH.sum(axis=1)).mean())
-    observed = max(0.0, float(common_T.var(ddof=1)) - noise) / tasks
+    centred_T1 = (common_T - common_T.mean())[:, None]
+    seen = float(squared_errors(centred_T1, np.ones((tasks, 1), dtype=bool), groups)[0])
+    observed = max(0.0, seen - noise / tasks)
     grand = (tasks * float(np.clip(fit.harness_H.mean(), 0, 1)) + 0.5) / (tasks + 1)
     slope = grand * (1 - grand)
     return max(observed, min(1 / ((tasks + 2) * slope) ** 2, 1 / (2 * slope * tasks)))
@@ -95,23 +98,37 @@ class Sampling:
     kept: int = 64
 
 
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """How readily harnesses differ (alpha), and how far (kappa, logits).
+
+    A lone harness far from all others is as likely a cluster of its own as alpha over kappa has it, times a density
+    that is nearly flat for a large kappa. With 2 and 2 rather than 1 and 1 it is therefore recognised sooner, and
+    pulled less towards the others, while harnesses that lie close together are told apart no sooner.
+    """
+
+    concentration: float = 2.0
+    scale: float = 2.0
+
+
 def prior_scale(summary: LogitSummary) -> float:
-    """kappa: 1 logit, more where a harness lies over 2 kappa from the median.
+    """kappa, larger where a harness lies over 2 kappa from the median.
 
     A prior that calls what was observed impossible would pull a dead harness half way to the healthy ones.
     """
-    return max(_SCALE, float(np.abs(summary.logit_H - np.median(summary.logit_H)).max()) / 2)
+    return max(Prior().scale, float(np.abs(summary.logit_H - np.median(summary.logit_H)).max()) / 2)
 
 
 def posterior_draws(summary: LogitSummary, rng: np.random.Generator, sampling: Sampling | None = None) -> Array:
     """Draws of all harness scores together, one a chain and kept sweep: an array I x H of values 0..1."""
-    return draws_of_tables([summary], [prior_scale(summary)], rng, sampling or Sampling())[0]
+    draws_SIH = draws_of_tables([summary], [Prior(scale=prior_scale(summary))], rng, sampling or Sampling())
+    return np.asarray(draws_SIH[0])
 
 
 def draws_of_tables(
-    summaries: Sequence[LogitSummary], scales: Sequence[float], rng: np.random.Generator, sampling: Sampling
+    summaries: Sequence[LogitSummary], priors: Sequence[Prior], rng: np.random.Generator, sampling: Sampling
 ) -> Array:
-    """`posterior_draws` of several tables with equally many harnesses, and their kappas, at once: S x I x H.
+    """`posterior_draws` of several tables with equally many harnesses, and their priors, at once: S x I x H.
 
     Blocked Gibbs sampling of the truncated stick-breaking mixture (Ishwaran and James 2001): theta_k ~ N(median of
     the logits, kappa^2).
@@ -119,8 +136,10 @@ def draws_of_tables(
     table_C = np.repeat(np.arange(len(summaries)), sampling.chains)
     logit_CH = np.array([summary.logit_H for summary in summaries])[table_C]
     variance_CH = np.array([summary.variance_H for summary in summaries])[table_C]
-    prior_C1 = np.asarray(scales, dtype=np.float64)[table_C, None] ** -2
-    sampler = Gibbs(logit_CH, 1 / variance_CH, np.median(logit_CH, axis=1, keepdims=True), prior_C1)
+    prior_C1 = np.array([prior.scale**-2 for prior in priors])[table_C, None]
+    concentration_C1 = np.array([prior.concentration for prior in priors])[table_C, None]
+    centre_C1 = np.median(logit_CH, axis=1, keepdims=True)
+    sampler = Gibbs(logit_CH, 1 / variance_CH, centre_C1, prior_C1, concentration_C1)
     chains, harnesses = logit_CH.shape
     theta_CK = np.take_along_axis(logit_CH, rng.integers(harnesses, size=(chains, CLUSTERS)), axis=1)
     weight_CK = np.full((chains, CLUSTERS), 1 / CLUSTERS)
@@ -144,6 +163,7 @@ class Gibbs:
     precision_CH: Array
     centre_C1: Array
     prior_precision_C1: Array
+    concentration_C1: Array | float = Prior().concentration
 
     def members(self, theta_CK: Array, weight_CK: Array, rng: np.random.Generator) -> Counts:
         """Which cluster each harness belongs to."""
@@ -163,7 +183,7 @@ class Gibbs:
         theta_CK = rng.normal(pull_CK / precision_CK, precision_CK**-0.5)
         count_CK = self._sums(member_CH, np.ones(member_CH.shape))
         later_CK = count_CK.sum(axis=1, keepdims=True) - np.cumsum(count_CK, axis=1)
-        stick_CK = np.clip(rng.beta(1 + count_CK, _CONCENTRATION + later_CK), 1e-12, 1 - 1e-12)
+        stick_CK = np.clip(rng.beta(1 + count_CK, self.concentration_C1 + later_CK), 1e-12, 1 - 1e-12)
         stick_CK[:, -1] = 1.0
         rest_CK = np.cumprod(np.hstack([np.ones((len(stick_CK), 1)), 1 - stick_CK[:, :-1]]), axis=1)
         return theta_CK, np.maximum(stick_CK * rest_CK, 1e-300)

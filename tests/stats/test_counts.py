@@ -10,7 +10,6 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from harness_eval.stats.betabinomial import fit_likelihood, fit_moments, log_likelihood
-from harness_eval.stats.clusters import clustered_error, clustered_mean
 from harness_eval.stats.contingency import (
     cochran_mantel_haenszel,
     cochran_mantel_haenszel_exact,
@@ -19,10 +18,14 @@ from harness_eval.stats.contingency import (
     mcnemar_mid_p,
 )
 from harness_eval.stats.effects import holm
+from harness_eval.stats.groups import Groups, clustered_error
+from harness_eval.stats.intervals import clustered_mean
 from harness_eval.stats.power import Noise, detectable_drop, tasks_needed, typical_noise
 
 DIFFERENCES = np.array([1, 0, -1, 1, 0, 0, 1, -1, 0, 1, 1, 1, 0, 1, 0], dtype=float)
-GROUPS = np.array([1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 4, 4, 5])
+NAMES = [1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 4, 4, 5]
+GROUPS = Groups.of(NAMES)
+assert GROUPS is not None
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,7 @@ def test_cluster_robust_errors_of_a_mean() -> None:
 
 
 def test_the_third_cluster_robust_error_is_the_librarys_but_for_its_small_sample_factor() -> None:
-    fitted = OLS(DIFFERENCES, np.ones(15)).fit(cov_type="cluster-crv3", cov_kwds={"groups": GROUPS})
+    fitted = OLS(DIFFERENCES, np.ones(15)).fit(cov_type="cluster-crv3", cov_kwds={"groups": np.array(NAMES)})
     assert fitted.bse[0] == pytest.approx(0.240609503)
     assert clustered_error(DIFFERENCES, GROUPS).cr3 * (4 / 5) ** 0.5 == pytest.approx(0.240609503)
 
@@ -102,7 +105,7 @@ def test_cluster_robust_interval_of_a_mean() -> None:
 
 
 def test_fewer_than_five_groups_give_no_interval() -> None:
-    assert clustered_mean(DIFFERENCES, np.minimum(GROUPS, 4)).limits is None
+    assert clustered_mean(DIFFERENCES, Groups(np.minimum(GROUPS.member_T, 3))).limits is None
 
 
 def test_beta_binomial_moments() -> None:

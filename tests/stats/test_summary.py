@@ -148,8 +148,16 @@ def test_below_fifty_tasks_precision_is_low_and_verdicts_stay_unclear() -> None:
 def test_below_twenty_tasks_no_interval_is_printed() -> None:
     found = summary_of(coin_flips(0, (12, 5)))
     assert all(estimate.limits is None for estimate in estimates_in(found))
-    assert found.worst.score.estimate is not None
     assert found.floor.estimate is None
+    assert found.spread.net.estimate is not None
+
+
+def test_below_twenty_tasks_the_model_of_worst_is_not_used() -> None:
+    table = coin_flips(0, (12, 5))
+    found = summary_of(table)
+    assert {e.estimate for e in (found.worst.score, found.gap, found.cvar10, found.worst_at_8)} == {None}
+    assert [h.score.estimate for h in found.harnesses] == pytest.approx(table.mean(axis=0).tolist())
+    assert found.canonical == found.harnesses[0].score
 
 
 def test_below_eight_harnesses_the_expected_minimum_of_eight_is_unknown() -> None:

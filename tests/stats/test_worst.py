@@ -7,14 +7,28 @@ from hypothesis import strategies as st
 from scipy import special
 
 from harness_eval.stats.estimate import Array
-from harness_eval.stats.worst import LogitSummary, logit_summary, posterior_draws, probability_of_worst
+from harness_eval.stats.worst import (
+    LogitSummary,
+    Prior,
+    Sampling,
+    draws_of_tables,
+    logit_summary,
+    posterior_draws,
+    probability_of_worst,
+)
 from tests.stats.tables import REFERENCE, coin_flips, study
+
+SPECIFIED = Prior(1.0, 1.0)  # alpha and kappa that the reference values were computed with
+
+
+def specified_draws(summary: LogitSummary, seed: int) -> Array:
+    return draws_of_tables([summary], [SPECIFIED], np.random.default_rng(seed), Sampling())[0]
 
 
 def worst_of(logits: Array, variance: float, common: float = 0.0) -> float:
     """Average of four seeds, so that tolerances are those of the method and not of one seed."""
     summary = LogitSummary(logits, np.full(len(logits), variance), common)
-    return float(np.mean([posterior_draws(summary, np.random.default_rng(s)).min(axis=1).mean() for s in range(4)]))
+    return float(np.mean([specified_draws(summary, seed).min(axis=1).mean() for seed in range(4)]))
 
 
 def summary_of(table: Array) -> LogitSummary:
@@ -32,12 +46,33 @@ def test_logit_summaries_of_the_reference_table() -> None:
 
 
 def test_worst_of_the_reference_table() -> None:
-    draws = [posterior_draws(summary_of(REFERENCE), np.random.default_rng(seed)) for seed in range(8)]
+    draws = [specified_draws(summary_of(REFERENCE), seed) for seed in range(8)]
     assert all(mu_IH.shape == (4096, 5) for mu_IH in draws)
     worst_I = np.concatenate([mu_IH.min(axis=1) for mu_IH in draws])
     assert worst_I.mean() == pytest.approx(0.3574, abs=0.005)
     assert np.quantile(worst_I, (0.025, 0.975)) == pytest.approx([0.175, 0.584], abs=0.015)
     assert probability_of_worst(np.concatenate(draws))[3] == pytest.approx(0.986, abs=0.01)
+
+
+def test_the_shipped_prior_recognises_a_lone_broken_harness_sooner() -> None:
+    logits = np.append(np.zeros(31), -0.8)
+    summary = LogitSummary(logits, np.full(32, 0.05), 0.0)
+    shipped, specified = (
+        np.mean([draws(seed).min(axis=1).mean() for seed in range(3)])
+        for draws in (
+            lambda seed: posterior_draws(summary, np.random.default_rng(seed)),
+            lambda seed: specified_draws(summary, seed),
+        )
+    )
+    assert 1 / (1 + np.exp(0.8)) < shipped < specified - 0.01
+
+
+def test_tables_together_are_what_each_is_alone() -> None:
+    one, other = (LogitSummary(np.array(logits), np.full(3, 0.02), 0.0) for logits in ([0, 0, -1.5], [1.0, 0, 0.5]))
+    both = draws_of_tables([one, other], [SPECIFIED] * 2, np.random.default_rng(0), Sampling())
+    assert both.shape == (2, 4096, 3)
+    for mu_IH, alone in zip(both, (one, other), strict=True):
+        np.testing.assert_allclose(mu_IH.mean(axis=0), specified_draws(alone, 1).mean(axis=0), atol=0.01)
 
 
 def test_precise_harnesses_are_not_shrunken() -> None:
