@@ -16,6 +16,7 @@ from harness_eval.types import Json, Result, TrialKey, Verdict
 
 _MOST_TRIALS = 2_000_000
 _SOURCES_NAMED = 5
+_EXPOSED = "whether a level acted in a trial is not recorded in what was imported: all count as exposed"
 
 Levels = Mapping[str, Mapping[str, str]]  # harness -> axis -> level
 
@@ -118,6 +119,7 @@ def _result(key: TrialKey, attempt: Attempt, levels: Mapping[str, str]) -> Resul
         verdict=None if attempt.score is None else Verdict(attempt.score),
         failure=attempt.failure,
         trajectory=attempt.trajectory,
+        acted=tuple(levels),
         usage=attempt.usage,
         cost=attempt.cost,
         seconds=attempt.seconds,
@@ -153,5 +155,5 @@ def _study(found: Found, levels: Levels, canonical: str | None) -> dict[str, Jso
         "axes": [axis for axis in axes if any(each.get(axis) != usual.get(axis) for each in levels.values())],
         "planned": None,
         "unsupported": [],
-        "notes": list(found.notes),
+        "notes": [*found.notes, *([_EXPOSED] if axes else [])],
     }
