@@ -183,14 +183,14 @@ def _notes(before: Side, after: Side) -> list[str]:
     """Where the two runs were not made alike; that their endpoints differ is what they are compared for."""
     one, other = before.recorded.study, after.recorded.study
     notes = [
-        f"The {what} differ: {_told(one.get(key))} in the first run, {_told(other.get(key))} in the second."
+        f"Different {what}: {_told(one.get(key))} in the first run, {_told(other.get(key))} in the second."
         for key, what in _SETTINGS.items()
         if _differs(one.get(key), other.get(key))
     ]
     suites = [sorted({str(task.get("suite")) for task in each.recorded.named("tasks")}) for each in (before, after)]
     if suites[0] != suites[1]:
         notes.append(
-            f"The suites differ: {', '.join(suites[0])} in the first run, {', '.join(suites[1])} in the second."
+            f"Different suites: {', '.join(suites[0])} in the first run, {', '.join(suites[1])} in the second."
         )
     if _same_trials(before, after):
         notes.append("Both are the same endpoint of the same run.")
