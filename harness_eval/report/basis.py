@@ -34,7 +34,7 @@ def stamp(section: dict[str, Json], seed: int | None, adaptive: bool) -> None:
     whole = {
         "level": LEVEL,
         "n_tasks": section["n_judged_tasks"],
-        "n_clusters": section["n_judged_tasks"],
+        "n_clusters": section["n_clusters"],
         "n_harness": section["n_harnesses"],
         "n_valid": section["trials"]["judged"],
         "seed": seed,

@@ -44,6 +44,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         "owed": undone.owed(recorded, outcomes, refused, trials["trials"]["owed"]),
         "n_tasks": len(tasks),
         "n_judged_tasks": summary.tasks,
+        "n_clusters": summary.groups,
         "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
         **leading(summary, names, reference),
         "harnesses": _harnesses(recorded, (summary, valid), outcomes, reference, refused),
@@ -63,7 +64,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
 
 
 def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
-    from harness_eval.stats.summary import summarise  # lazy: slow import
+    from harness_eval.stats.summary import Origin  # lazy: slow import
 
     harnesses, canonical = recorded.named("harnesses"), recorded.study.get("canonical")
     names = [harness["name"] for harness in harnesses]
@@ -71,7 +72,11 @@ def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
     known = canonical in names
     levels = [recorded.levels(harness) if known else {} for harness in harnesses]
     place = names.index(canonical) if known else 0
-    return summarise(score, valid, place, levels, seed=int(recorded.study.get("seed") or 0))
+    groups = [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]
+    drawn = recorded.study.get("sampled")
+    sampled = None if drawn is None else [at for at, name in enumerate(names) if name in drawn]
+    origin = Origin(groups, sampled)
+    return origin.summarise(score, valid, place, levels, seed=int(recorded.study.get("seed") or 0))
 
 
 def _endpoint(endpoint: Mapping[str, Json]) -> dict[str, Json]:
