@@ -167,7 +167,7 @@ def _run(each: Done, asked: Asked, charged: Sequence[Path]) -> None:
     if plan.study is None:
         return
     say(f"trace at {plan.endpoint}: {plan.harness} ({plan.why}), into {plan.folder}")
-    budgets = _left(plan.study.config.budgets, charged, time.monotonic() - asked.started)
+    budgets = left_of(plan.study.config.budgets, charged, time.monotonic() - asked.started)
     if budgets is None:
         each.problem = "the budget is used up, so the trace was not begun"
         return
@@ -177,7 +177,7 @@ def _run(each: Done, asked: Asked, charged: Sequence[Path]) -> None:
         report.write(plan.folder)
 
 
-def _left(budgets: Budgets, charged: Sequence[Path], seconds: float) -> Budgets | None:
+def left_of(budgets: Budgets, charged: Sequence[Path], seconds: float) -> Budgets | None:
     """What is left of the budgets after what these folders and so much time have taken; None if one is used up."""
     spent = [store.tally(folder) for folder in charged]
     taken = {"tokens": sum(one.tokens for one in spent), "money": sum(one.money for one in spent), "seconds": seconds}

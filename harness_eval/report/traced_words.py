@@ -32,7 +32,7 @@ def offer(section: Section) -> str | None:
     if section["trace"] or not found:
         return None
     return (
-        f"not traced: `harness-eval trace RUN` says what each of {count(found['changes'], 'change')} of "
+        f"not traced: harness-eval trace RUN says what each of {count(found['changes'], 'change')} of "
         f"{one_line(found['harness'], 40)} costs, with {count(found['harnesses'], 'harness')} "
         f"({count(found['trials'], 'fresh trial')})"
     )
