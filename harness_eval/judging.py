@@ -154,13 +154,13 @@ def _fresh_folders(workdir: str, logs: str, tests: str) -> str:
 
     The folders themselves are removed, links and hidden files included, where the box's user may; else what is in them.
     """
-    lines = [f"chmod u+rwx {shlex.quote(workdir)} 2>/dev/null || true"]
-    for folder in (logs, tests):
-        name = shlex.quote(folder)
+    names = [shlex.quote(folder) for folder in (logs, tests)]
+    lines = ["set -e", f"chmod u+rwx {shlex.quote(workdir)} 2>/dev/null || true"]
+    for name in names:
         lines.append(f"[ -L {name} ] && rm -f {name}; [ ! -d {name} ] || chmod -R u+rwX {name} 2>/dev/null || true")
         lines.append(f"[ ! -e {name} ] || [ -d {name} ] || rm -f {name}")
-        lines += [f"mkdir -p {name}", f"find {name} -mindepth 1 -delete"]
-    return "set -e\n" + "\n".join(lines)
+    both = " ".join(names)
+    return "\n".join([*lines, f"mkdir -p {both}", f"find {both} -mindepth 1 -delete"])
 
 
 async def _score(sandbox: Sandbox, logs: str) -> float:

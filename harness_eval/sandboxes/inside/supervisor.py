@@ -205,7 +205,7 @@ class Supervisor:
     def wait_for(self, killed: set[int]) -> None:
         """Reap what was killed; the last of it within two seconds."""
         deadline = time.monotonic() + 2
-        while killed & processes().keys() and time.monotonic() < deadline:
+        while killed and killed & processes().keys() and time.monotonic() < deadline:
             self.tidy()
             time.sleep(0.002)
 
@@ -244,9 +244,8 @@ def confine(settings: dict[str, str]) -> None:
 
 def leave_nothing() -> None:
     """Kill all that was started here, and wait until it is gone."""
+    kill_below()
     try:
-        os.waitpid(-1, os.WNOHANG)  # without children there is nothing to look for
-        kill_below()
         while True:
             os.waitpid(-1, 0)
     except ChildProcessError:
