@@ -126,6 +126,17 @@ def test_a_coupling_counts_as_found_when_its_axis_leads_and_a_level_that_it_hits
 
 
 @pytest.mark.parametrize(
+    ("level", "effect", "found"),
+    [("todo", 0.8, True), ("todo", -0.8, False), ("plan-first", 0.8, False), ("plan-first", -0.8, True)],
+)
+def test_where_the_canonical_level_is_hit_a_spared_level_that_gains_is_the_right_one(
+    level: str, effect: float, found: bool
+) -> None:
+    why = {"axes": [_level("planning", level, effect, 0.01)], "shares": [_share("planning", 0.01)]}
+    assert judgement(why, "needs-todo").level == found
+
+
+@pytest.mark.parametrize(
     ("level", "axis_found"),
     [
         (_level("context", "window(steps=3)", -0.4, 0.01), True),  # a level that it bears

@@ -27,7 +27,7 @@ from harness_eval.task import Task
 from harness_eval.types import Json
 
 PACKAGE = Path(__file__).parents[2] / "harness_eval"
-_DECIDING = ("agent.py", "harness.py", "combinations.py", "judging.py", "axes", "reference")
+_DECIDING = ("agent.py", "harness.py", "combinations.py", "axes", "reference")
 _BOXES = "CREATE TABLE IF NOT EXISTS boxes (place TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID"
 _TRIALS = (
     "CREATE TABLE IF NOT EXISTS trials (task TEXT, harness TEXT, coupling TEXT, low REAL, high REAL, below TEXT,"
@@ -127,7 +127,7 @@ def _opened(path: Path, table: str) -> sqlite3.Connection:
 
 
 def _code() -> str:
-    """SHA-256 of all code that decides what the agent and its harness do: another one is another bank."""
+    """SHA-256 of the code that decides what the agent and its harness do: another one is another bank."""
     files = [path for name in _DECIDING for path in [PACKAGE / name, *sorted((PACKAGE / name).rglob("*.py"))]]
     text = b"".join(path.read_bytes() for path in files if path.is_file())
     return hashlib.sha256(text).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -35,17 +36,31 @@ class Checked:
 
 
 def check(bank: Bank, quick: bool) -> Checked:
-    """Run the agent with each coupling, and without, by the command line, and hold the bank against it."""
+    """Run the agent with each coupling, and without, by the command line, and hold the bank against it.
+
+    What was checked before is remembered in the bank.
+    """
     sample = [Case("", 0.0, 1, _TASKS), *(Case(name, 0.5, 1, _TASKS) for name in COUPLINGS)]
     runs, trials, differing = sample[:: 4 if quick else 1], 0, []
     for case in runs:
-        print(f"checking: harness-eval run with {case.coupling or 'nothing'} planted", flush=True)
-        rows, wrong = _compared(bank, case)
+        rows, wrong = _remembered(bank, case)
         trials += rows
         differing += wrong
     reports = [Case(case.coupling, case.strength, 1, FEW) for case in runs]
     equal = sum(_same_report(bank, case) for case in reports)
     return Checked(len(runs), trials, trials - len(differing), tuple(differing), len(reports), equal)
+
+
+def _remembered(bank: Bank, case: Case) -> tuple[int, list[str]]:
+    bank.trials.execute("CREATE TABLE IF NOT EXISTS checked (run TEXT PRIMARY KEY, found TEXT)")
+    known = bank.trials.execute("SELECT found FROM checked WHERE run = ?", (repr(case),)).fetchone()
+    if known is None:
+        print(f"checking: harness-eval run with {case.coupling or 'nothing'} planted", flush=True)
+        known = (json.dumps(_compared(bank, case)),)
+        bank.trials.execute("INSERT INTO checked VALUES (?, ?)", (repr(case), *known))
+        bank.trials.commit()
+    rows, wrong = json.loads(known[0])
+    return rows, wrong
 
 
 def _compared(bank: Bank, case: Case) -> tuple[int, list[str]]:

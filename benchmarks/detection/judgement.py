@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from harness_eval.axes import Level
 from harness_eval.family import Family
+from harness_eval.harness import canonical
 from harness_eval.reference.coupling import COUPLINGS
 from harness_eval.report.why import SIGNIFICANT
 from harness_eval.types import Json
@@ -16,8 +18,10 @@ class Judgement:
     """What a report says, held against what was planted.
 
     `axis`: the axis that explains most and the first level that stands out are of the planted axis. `level`: besides,
-    that level is one that the coupling hits, and it costs. `accused`: axes that stand out although they are neither
-    planted nor tied to the planted one. `named` is the first level that stands out, as "axis = level", or "".
+    that level is one that the coupling hits, and it costs; or one that it spares, and it gains, where the coupling hits
+    the canonical level (the report then says that the canonical level costs). `accused`: axes that stand out although
+    they are neither planted nor tied to the planted one. `named` is the first level that stands out, as "axis = level",
+    or "".
     """
 
     axis: bool
@@ -39,9 +43,17 @@ def judgement(why: Mapping[str, Json], coupling: str, tied: Collection[str] = ()
     first = levels[0] if levels else None
     leading = why["shares"][0]["axis"] if why["shares"] else ""
     axis = bool(planted) and first is not None and first["axis"] == planted == leading
-    level = axis and first is not None and first["effect"] < 0 and first["level"].partition("(")[0] in hit
+    level = axis and first is not None and (_costs(first, hit) or _spares(first, hit, canonical().levels[planted]))
     named = f"{first['axis']} = {first['level']}" if first else ""
     return Judgement(axis, level, tuple(sorted(out - {planted, *tied})), named)
+
+
+def _costs(row: Mapping[str, Json], hit: Collection[str]) -> bool:
+    return row["effect"] < 0 and row["level"].partition("(")[0] in hit
+
+
+def _spares(row: Mapping[str, Json], hit: Collection[str], usual: Level) -> bool:
+    return row["effect"] > 0 and row["level"].partition("(")[0] not in hit and usual.level_name() in hit
 
 
 def _stands_out(row: Mapping[str, Json]) -> bool:

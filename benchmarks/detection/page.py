@@ -21,7 +21,8 @@ of its own, chooses the tasks, and draws the trials in which a coupling of a str
 
 - **Found, axis**: the axis with the largest share of the variance, and the first level that stands out (adjusted p
   below .05), are of the planted axis. **Axis and level**: besides, that level is one that the coupling hits, and it
-  costs. This is what the first sentences of a report name.
+  costs; or, where the canonical level itself is hit, one that is spared, and it gains. This is what the first sentences
+  of a report name.
 - **False accusation**: an axis stands out, by all its levels together or by one of them, that is neither planted nor
   tied to the planted one by a rule of impossible combinations (in this family none is).
 - Intervals are Wilson's, 95 %.
