@@ -262,32 +262,3 @@ def bounds_phrase(section: Section) -> str:
         return ""
     failed, passed = percent(loss["worst_if_failed"]), percent(loss["worst_if_passed"])
     return f"Had all of them failed, WORST would be {failed}; had all passed, {passed}."
-
-
-def spent_phrases(section: Section) -> list[tuple[str, str]]:
-    """Tokens, cost and time of all attempts, those of lost trials included."""
-    spent = section["spent"]
-    tokens = spent["tokens"]
-    inner = f"prompt {tokens['prompt']:,} ({tokens['cached']:,} cached), completion {tokens['completion']:,}"
-    known, missing = spent["cost_known"], spent["unpriced"]
-    cost = f"{known:,.2f}, in the currency of the price list"
-    if missing == spent["attempts"]:
-        cost = "unknown: no price is configured"
-    elif missing:
-        cost = f"at least {cost}: {count(missing, 'attempt')} without a price"
-    return [
-        ("Tokens", f"{inner} ({tokens['reasoning']:,} reasoning)"),
-        ("Cost", cost),
-        ("Time", f"{spent['seconds'] / 3600:,.2f} hours of trials, added up over those run at once"),
-        ("Attempts", f"{count(spent['attempts'], 'attempt')}, {count(spent['steps'], 'step')}"),
-    ]
-
-
-def used(entry: Section) -> tuple[str, str, str]:
-    """Tokens, cost and seconds a trial of one harness, lost trials included; a dash where nothing was recorded."""
-    run = entry["judged"] + entry["lost"]
-    if not run:
-        return ("–", "–", "–")
-    cost = UNKNOWN if entry["cost"] is None else f"{entry['cost'] / run:,.4f}"
-    tokens = f"{entry['tokens'] / run:,.0f}" if entry["tokens"] else "–"
-    return (tokens, cost, f"{entry['seconds'] / run:,.1f}" if entry["seconds"] else "–")

@@ -29,6 +29,7 @@ _SETTINGS = {
 }
 _ROW_INCHES = 0.27
 _FOOT_INCHES = 0.45
+_CHARACTER_INCHES = 0.078  # of the widest usual font
 _LABEL_LENGTH = 34
 _DENSE = 32  # rows, above which they stand closer in the wide form
 
@@ -91,7 +92,8 @@ def lines(
     width, pitch = (3.5, 1.75 * _ROW_INCHES) if narrow else (8.6, _ROW_INCHES * (0.75 if dense else 1))
     height = len(rows) * pitch + _FOOT_INCHES
     gutter = 0.02 if narrow else 2.1 / width
-    right = 0.03 if narrow or not any(getattr(row, "said", "") for row in rows) else 1.35 / width
+    said = "" if narrow else max((getattr(row, "said", "") for row in rows), key=len, default="")
+    right = (0.2 + _CHARACTER_INCHES * len(said)) / width if said else 0.03
     with rc_context(_SETTINGS | {"font.size": 8.0 if dense and not narrow else 9.0}):
         figure = Figure(figsize=(width, height))
         FigureCanvasSVG(figure)
@@ -100,7 +102,7 @@ def lines(
         for place, row in enumerate(rows):
             draw(axes, place, row)
             _label(axes, place, row, above=narrow)
-            if right > 0.03:
+            if said:
                 _say(axes, place, getattr(row, "said", ""))
         return _inline(figure, f"{name}-narrow" if narrow else name)
 

@@ -24,6 +24,7 @@ from harness_eval.report.wording import (
 from harness_eval.types import Json
 
 _SET_SHOWN = 3
+_RELIABLE = 0.5  # below it a ranking is mostly noise
 MARGIN = "margin 10 pp, simultaneous 95 %"  # of the verdicts
 
 Section = Mapping[str, Json]
@@ -52,12 +53,10 @@ def headlines(section: Section, data: Section) -> list[Headline]:
     floor = section["floor"]["estimate"]
     canonical = data["canonical_harness"]
     spread = section["spread"]
-    reliability = section["reliability"]
-    ranking = "" if reliability is None else f"; ranking reliability {reliability:.2f}"
     return [
         _rate("WORST", section["worst"], worst_phrase(section)),
         _rate("MEAN", section["mean"], f"over {tested}"),
-        _points("SPREAD", spread, f"standard deviation between harnesses, net of noise{ranking}"),
+        _points("SPREAD", spread, f"standard deviation between harnesses, net of noise{_beside_spread(section)}"),
         _points("GAP", section["gap"], _reason(section) or "canonical minus WORST"),
         Headline(
             "FLOOR",
@@ -67,6 +66,17 @@ def headlines(section: Section, data: Section) -> list[Headline]:
         ),
         _rate("CANONICAL", section["canonical"], one_line(canonical) if canonical else "no canonical harness"),
     ]
+
+
+def _beside_spread(section: Section) -> str:
+    """The spread with its noise, and how far the order of harnesses can be trusted."""
+    raw, reliability = section["spread"]["raw"], section["reliability"]
+    told = "" if raw is None else f" (raw {points(raw)})"
+    if reliability is None:
+        return told
+    if reliability < _RELIABLE:
+        return f"{told}; ranking not reliable ({reliability:.2f})"
+    return f"{told}; ranking reliability {reliability:.2f}"
 
 
 def _reason(section: Section) -> str:
@@ -93,6 +103,9 @@ def secondary(section: Section) -> list[tuple[str, str]]:
     for k, chance in pass_k.items():
         if int(k) > 1:
             rows.append((f"pass^{k}", share(chance) + f", the chance that {k} different harnesses all pass a task"))
+    p_equal = section["spread"]["p_equal"]
+    if p_equal is not None:
+        rows.append(("Equal harnesses", f"p {p_value(p_equal)} if all harnesses were equally good (F test)"))
     every, none = percent(section["solved_by_all"]), percent(section["solved_by_none"])
     rows.append(("These tasks", f"solved under every harness {every}, under none {none} (of the tasks of this suite)"))
     raw = section["raw_min"]

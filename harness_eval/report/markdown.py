@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness_eval.bundled import folder
 from harness_eval.diagnosis.labels import LABELS
-from harness_eval.report import designed, diagnosis_words, findings, overview, traced_words, undone, wording
+from harness_eval.report import designed, diagnosis_words, findings, overview, spending, traced_words, undone, wording
 from harness_eval.report.content import sections_of
 from harness_eval.types import Json
 
@@ -88,6 +88,7 @@ def _rendered(data: Mapping[str, Json], most: int, sections: Sequence[Mapping[st
             diagnosis=diagnosis_words,
             overview=overview,
             traced=traced_words,
+            spending=spending,
             undone=undone,
             wording=wording,
         )

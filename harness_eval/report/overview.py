@@ -12,12 +12,9 @@ Section = Mapping[str, Json]
 columns = ("WORST", "MEAN", "SPREAD", "GAP", "FLOOR", "CANONICAL", "Judged", "Verdicts")
 
 
-def cells(section: Section, data: Section) -> list[str]:
-    """What stands under each of `columns` for one endpoint."""
-    figures = [
-        one.value if one.name == "FLOOR" else f"{one.value} {one.interval}".rstrip()
-        for one in findings.headlines(section, data)
-    ]
+def cells(section: Section, data: Section) -> list[tuple[str, str]]:
+    """What stands under each of `columns` for one endpoint: a value, and its interval or more about it."""
+    figures = [(one.value, "" if one.name == "FLOOR" else one.interval) for one in findings.headlines(section, data)]
     trials = section["trials"]
-    judged = f"{trials['judged']:,} of {trials['planned']:,}"
-    return [*figures, judged, findings.verdict_counts(section)]
+    judged = (f"{trials['judged']:,}", f"of {trials['planned']:,}")
+    return [*figures, judged, (findings.verdict_counts(section), "")]

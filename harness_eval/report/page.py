@@ -15,6 +15,7 @@ from harness_eval.report import (
     findings,
     matrix,
     overview,
+    spending,
     traced_words,
     undone,
     wording,
@@ -59,6 +60,7 @@ def page(data: Section, embedded: Sequence[Embedded] = ()) -> str:
         designed=designed,
         overview=overview,
         traced=traced_words,
+        spending=spending,
         undone=undone,
         wording=wording,
     )
