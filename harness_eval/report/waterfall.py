@@ -10,7 +10,7 @@ from typing import Any
 from harness_eval.report import figures, traced_words
 from harness_eval.report.figures import BAD, GOOD, MARK, MUTED, RULE, Scale
 from harness_eval.report.why import SIGNIFICANT
-from harness_eval.report.wording import one_line
+from harness_eval.report.wording import one_line, percent, points
 from harness_eval.types import Json
 
 Section = Mapping[str, Json]
@@ -21,7 +21,10 @@ _LEAST = 0.0005  # a change of less has no bar that could be seen
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A bar from `start` over `size`, in percent, with the limits of its end; without a size a point at `start`."""
+    """A bar from `start` over `size`, in percent, with the limits of its end; without a size a point at `start`.
+
+    `said` is its number beside it.
+    """
 
     label: str
     start: float
@@ -29,6 +32,7 @@ class _Step:
     low: float | None
     high: float | None
     colour: str
+    said: str
     last: bool = False
 
 
@@ -53,7 +57,7 @@ def _steps(trace: Section) -> list[_Step]:
     for label, size, limits, colour in rows:
         low, high = (None if limits[key] is None else at + 100 * limits[key] for key in ("low", "high"))
         seen = size if abs(size) >= _LEAST else 0.0
-        steps.append(_Step(label, at, 100 * seen, low, high, colour))
+        steps.append(_Step(label, at, 100 * seen, low, high, colour, points(size, signed=True)))
         at += 100 * size
     return [*steps, replace(_end(trace["harness"], trace["to"], BAD), last=True)]
 
@@ -65,7 +69,7 @@ def _short(row: Section) -> str:
 
 def _end(name: str, score: Section, colour: str) -> _Step:
     low, high = (None if score[key] is None else 100 * score[key] for key in ("low", "high"))
-    return _Step(name, 100 * score["estimate"], None, low, high, colour)
+    return _Step(name, 100 * score["estimate"], None, low, high, colour, percent(score["estimate"]))
 
 
 def _colour(row: Section) -> str:
