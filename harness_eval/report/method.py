@@ -22,6 +22,9 @@ Effects of levels: Least squares within each task, the canonical level as refere
 Shares: First-order share of the variance between harnesses, corrected for noise; what main effects leave over is
   interactions and other. The joint p tests all levels of an axis at once, with Holm's correction over axes; it asks
   more of the same harnesses, and can be large beside a small p of one level.
+Worst drop: Shapley values of the changes between canonical and worst: the mean of what a change does alone to canonical
+  and of what reverting it alone gives back, within tasks, on fresh repeats of all these harnesses. Exact unless three
+  changes or more interact, which is tested. Intervals hold one by one; p-values with Holm's correction over changes.
 Few tasks: Below 20 tasks WORST and what rests on its model are unknown, scores are plain means, and nothing has an
   interval; below 50 verdicts stay unclear.
 Lost trials: Failures of endpoint, sandbox, task or harness are missing data with an owner, never a zero.

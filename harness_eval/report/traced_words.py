@@ -20,7 +20,7 @@ MEANING = (
     "undoing it alone gives back to the worst one. The interaction is how much more it does beside all others than "
     "alone. The values sum to the drop unless three changes or more interact."
 )
-LEFT_OVER = "three changes and more together"
+LEFT_OVER = "three or more together"
 _NAMED = 3  # changes that the one line names
 _WIDTH = 110
 _NAME = 12  # of the column in which a terminal names a line

@@ -96,7 +96,7 @@ def test_what_costs_is_told_from_what_does_not(run: Path) -> None:
     assert "planning" not in verdict_sentence(trace)
     said = one_line_summary(trace)
     assert said.startswith("protocol −")
-    assert "three changes and more together" in said
+    assert "three or more together" in said
 
 
 def test_all_forms_have_the_same_numbers(run: Path) -> None:
