@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len, set_cell_size
 
 from harness_eval import recording, store
 from harness_eval.cli.output import JsonFlag, out, print_json, print_table
@@ -19,13 +21,15 @@ from harness_eval.report.recorded import outcome_of
 from harness_eval.report.trajectory_index import Wanted, entry_of, meant, select, trial_name
 from harness_eval.report.trajectory_pair import align
 from harness_eval.report.trajectory_told import Trial, read_trial
-from harness_eval.report.wording import one_line
+from harness_eval.report.wording import one_line, printable
 from harness_eval.store import Row
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
 
 _MESSAGE_LENGTH = 60
+_MANY = 2_000  # trials from which they are not measured before the first is printed
+_WIDTHS = (6, 5, 9, 32, 12, 16, 5, 9, 8)  # of all columns but the first, as wide as they usually are
 _COLUMNS = (
     *("trial", "solved", "score", "recovered", "label", "owner"),
     *("stop or message", "steps", "tokens", "seconds"),
@@ -98,8 +102,19 @@ def _chosen(rows: list[Row], wanted: Wanted) -> list[Row]:
 def _list(rows: list[Row], as_json: bool) -> None:
     if as_json:
         print_json({"trials": [{"trial": trial_name(row), "cause": _cause(row), **row} for row in rows]})
-    else:
+    elif len(rows) <= _MANY:
         print_table(_COLUMNS, (_listed(row) for row in rows))
+    else:
+        _print_many(rows)
+
+
+def _print_many(rows: Sequence[Row]) -> None:
+    """The same table for more lines than anybody looks at: nothing is folded, and the first ones come at once."""
+    named = max(cell_len(one_line(trial_name(row))) for row in rows)
+    widths = [named, *(max(len(column), width) for column, width in zip(_COLUMNS[1:], _WIDTHS, strict=True))]
+    for cells in chain([_COLUMNS], map(_listed, rows)):
+        texts = ["-" if cell is None else printable(cell) for cell in cells]
+        print("  ".join(set_cell_size(t, max(w, cell_len(t))) for t, w in zip(texts, widths, strict=True)).rstrip())
 
 
 def find_partner(rows: Sequence[Row], row: Row, given: str, study: Mapping[str, Json]) -> Row:

@@ -119,8 +119,9 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
         levels=_levels(entry, canonical),
         labels=tuple(known(row.get("labels") or ())),
     )
-    path = Path(store.TRAJECTORIES) / recording.file_name(store.key_of(row))
+    path = Path(store.TRAJECTORIES)
     try:
+        path = path / recording.file_name(store.key_of(row))
         frame = (folder / path).read_bytes()
         record, extra = recording.unpack(frame), recording.extra_of(frame)
     except FileNotFoundError:
