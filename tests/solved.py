@@ -26,23 +26,34 @@ _solved: dict[str, Path] = {}
 
 @dataclass(frozen=True, slots=True)
 class SolvedTask:
-    """A task in a local box with its solution beside it; `kept` is the working directory that the solution left."""
+    """A task in a local box with its solution beside it.
+
+    `before` and `after` are copies of the working directory as the solution found and left it.
+    """
 
     task: Task
     box: Sandbox
-    kept: Path
+    before: Path
+    after: Path
 
-    def restore(self) -> None:
-        """Make the working directory again what the solution left."""
+    def restore(self, folder: Path | None = None) -> None:
+        """Make the working directory what the solution left, or what is in another folder."""
         command = 'find . -mindepth 1 -delete && cp -a "$0/." .'
-        subprocess.run(["bash", "-c", command, self.kept], cwd=self.box.workdir, check=True)
+        subprocess.run(["bash", "-c", command, folder or self.after], cwd=self.box.workdir, check=True)
+
+    def written(self) -> list[str]:
+        """The files that the solution has made or changed, without those in a repository's own folder."""
+        before, after = state(self.before), state(self.after)
+        files = [path for path, (mode, content) in after.items() if stat.S_ISREG(mode)]
+        changed = [path for path in files if before.get(path, (0, None))[1] != after[path][1]]
+        return sorted(path for path in changed if not {".git", "__pycache__"} & set(Path(path).parts))
 
     async def judged_after(self, command: str) -> Verdict:
         """The verdict when this is run after the task's own solution; `$SOLUTION` is the folder of the solution."""
         self.restore()
         changed = await self.box.run(command, env={"SOLUTION": f"{self.box.root}/solution"})
         assert changed.exit_code == 0, changed.output
-        assert state(Path(self.box.workdir)) != state(self.kept), "the command changes nothing"
+        assert state(Path(self.box.workdir)) != state(self.after), "the command changes nothing"
         return await verify(self.task, self.box)
 
 
@@ -54,17 +65,18 @@ async def solved(name: str) -> AsyncIterator[SolvedTask]:
         _solved[name] = await _solve(task)
     async with LocalProvider().open(replace(task.spec, environment=None)) as box:
         await box.upload(task.folder / "solution", "/solution")
-        yield SolvedTask(task, box, _solved[name])
+        yield SolvedTask(task, box, _solved[name] / "before", _solved[name] / "after")
 
 
 async def _solve(task: Task) -> Path:
+    kept = Path(tempfile.mkdtemp(prefix=f"solved-{task.name}-"))
+    atexit.register(shutil.rmtree, kept, ignore_errors=True)
     async with LocalProvider().open(task.spec) as box:
+        await anyio.run_process(["cp", "-a", box.workdir, str(kept / "before")])
         await box.upload(task.folder / "solution", "/solution")
         ran = await box.run(f"bash {box.root}/solution/solve.sh", timeout=120)
         assert ran.exit_code == 0, ran.output
-        kept = Path(tempfile.mkdtemp(prefix=f"solved-{task.name}-"))
-        atexit.register(shutil.rmtree, kept, ignore_errors=True)
-        await anyio.run_process(["cp", "-a", f"{box.workdir}/.", str(kept)])
+        await anyio.run_process(["cp", "-a", box.workdir, str(kept / "after")])
     return kept
 
 

@@ -14,12 +14,12 @@ import pytest
 
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.judging import verify
-from harness_eval.sandboxes.base import Sandbox
-from harness_eval.sandboxes.local import LocalProvider
-from harness_eval.task import Task, load_suite
+from harness_eval.task import load_suite
+from tests.solved import SolvedTask
 
 TASKS = {task.name: task for task in load_suite("core")}
 EACH = pytest.mark.parametrize("name", sorted(TASKS))
+EACH_SOLVED = pytest.mark.parametrize("solved_task", sorted(TASKS), indirect=True, scope="module")
 STRESSES = {
     *("long-output", "long-horizon", "sub-goals", "exact-edit", "search", "misleading-error"),
     *("shell-state", "knowing-when-to-stop", "recovery", "constraint"),
@@ -38,7 +38,6 @@ RUBBISH = {
     "far too deep": """python3 -c 'print("[" * 100_000)' > {path}""",
 }
 FORGED = "printf 'import os\\nos._exit(0)\\n' > {path}"
-FILES = "find . -type f -not -path '*/.git/*' -not -path '*/__pycache__/*' -print0 | xargs -0 -r sha256sum"
 
 
 @EACH
@@ -86,29 +85,17 @@ def test_a_verifier_reads_and_copies_only_plain_files_of_the_working_directory(n
     assert not [read for path in modules for read in unchecked_reads(ast.parse(path.read_text()))]
 
 
-async def digests(box: Sandbox) -> dict[str, str]:
-    """SHA-256 of each file in the working directory, by path; what is in a repository's own folder is left out."""
-    ran = await box.run(FILES)
-    return {line[66:]: line[:64] for line in ran.output.splitlines() if line[64:66] == "  "}
+def some(paths: list[str]) -> list[str]:
+    """At most MOST of them, spread over the folder."""
+    return paths[:: max(1, -(-len(paths) // MOST))]
 
 
-async def solved_box(task: Task, box: Sandbox) -> list[str]:
-    """Solve the task; the files that changed, spread over the folder. `../before` and `../after` keep both states."""
-    before = await digests(box)
-    await box.run("cp -a . ../before")
-    await box.upload(task.folder / "solution", "/solution")
-    solved = await box.run(f"bash {shlex.quote(box.root)}/solution/solve.sh", timeout=120)
-    assert solved.exit_code == 0, solved.output
-    await box.run("cp -a . ../after")
-    changed = sorted(path for path, digest in (await digests(box)).items() if before.get(path) != digest)
-    return changed[:: max(1, -(-len(changed) // MOST))]
-
-
-def spoiled(changed: list[str], tests: str) -> Iterator[tuple[str, str]]:
+def spoiled(changed: list[str], tests: str, before: Path) -> Iterator[tuple[str, str]]:
     """What is done to one changed file after another, the most to the first; `tests` is the verifier's folder."""
+    old = shlex.quote(str(before))
     for number, path in enumerate(changed):
         where = shlex.quote(path)
-        restore = f"rm -rf {where}; [ ! -e ../before/{where} ] || cp -a ../before/{where} {where}"
+        restore = f"rm -rf {where}; [ ! -e {old}/{where} ] || cp -a {old}/{where} {where}"
         for what, command in list(RUBBISH.items())[: 1 if number else None]:
             filled = command.format(path=where, tests=tests)
             yield f"{path}: {what}", f"rm -rf {where}; {filled}" if command else restore
@@ -118,37 +105,38 @@ def spoiled(changed: list[str], tests: str) -> Iterator[tuple[str, str]]:
 
 # Files that a solution writes on its way and that nobody asked for, by task: what a program keeps beside its journal.
 BY_THE_WAY: dict[str, set[str]] = {
-    "archive-round": {"./desk/sessions.json"},
-    "fifo-robot": {"./line/sessions"},
-    "fleet-upgrade": {"./fleet/state.json"},
+    "archive-round": {"desk/sessions.json"},
+    "fifo-robot": {"line/sessions"},
+    "fleet-upgrade": {"fleet/state.json"},
 }
 
 
 @pytest.mark.anyio
-@EACH
-async def test_spoiling_any_file_of_a_solution_is_judged_and_is_not_solved(name: str) -> None:
-    task, wrong = TASKS[name], []
-    async with LocalProvider().open(task.spec) as box:
-        changed = [path for path in await solved_box(task, box) if path not in BY_THE_WAY.get(name, ())]
-        for what, command in spoiled(changed, f"{shlex.quote(box.root)}/tests"):
-            await box.run(f"find . -mindepth 1 -delete; cp -a ../after/. .; {command}")
-            if (await verify(task, box)).solved:
-                wrong.append(what)
+@EACH_SOLVED
+async def test_spoiling_any_file_of_a_solution_is_judged_and_is_not_solved(solved_task: SolvedTask) -> None:
+    task, box, wrong = solved_task.task, solved_task.box, []
+    solved_task.restore()
+    verdict = await verify(task, box)
+    assert verdict.solved, verdict.detail
+    changed = [path for path in some(solved_task.written()) if path not in BY_THE_WAY.get(task.name, ())]
+    for what, command in spoiled(changed, f"{shlex.quote(box.root)}/tests", solved_task.before):
+        solved_task.restore()
+        await box.run(command)
+        if (await verify(task, box)).solved:
+            wrong.append(what)
     assert not wrong
 
 
 @pytest.mark.anyio
-@EACH
-async def test_the_instruction_in_place_of_every_answer_earns_nothing(name: str) -> None:
-    task = TASKS[name]
-    async with LocalProvider().open(task.spec) as box:
-        changed = await solved_box(task, box)
-        await box.run("find . -mindepth 1 -delete; cp -a ../before/. .")
-        fresh = [path for path in changed if (await box.run(f"test -e {shlex.quote(path)}")).exit_code]
-        for path in fresh:
+@EACH_SOLVED
+async def test_the_instruction_in_place_of_every_answer_earns_nothing(solved_task: SolvedTask) -> None:
+    task, box = solved_task.task, solved_task.box
+    solved_task.restore(solved_task.before)
+    for path in some(solved_task.written()):
+        if not (solved_task.before / path).exists():
             text = json.dumps(task.instruction) if path.endswith(".json") else task.instruction
             await box.write(path, text.encode())
-        verdict = await verify(task, box)
+    verdict = await verify(task, box)
     assert verdict.score < 1 / 2, verdict.detail
 
 
