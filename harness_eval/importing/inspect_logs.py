@@ -166,6 +166,8 @@ def _cost(usage: Sequence[Mapping[str, Json]]) -> float | None:
 def _failure(sample: Mapping[str, Json]) -> Lost | None:
     """Why a sample has no verdict; the place in the traceback that is deepest says whose failure it was."""
     error = _object(sample.get("error"))
+    if sample.get("invalidation"):
+        return Lost("task", "somebody declared the sample invalid")
     if not error:
         return None
     trace = str(error.get("traceback") or "")

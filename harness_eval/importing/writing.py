@@ -96,6 +96,21 @@ def _levels(attempts: Iterable[Attempt]) -> Levels:
     return {name: dict(sorted(levels[name].items())) for name in sorted(levels)}
 
 
+def _suites(attempts: Iterable[Attempt]) -> dict[str, tuple[str, str]]:
+    """The suite and the group of each task.
+
+    Raises:
+        ConfigError: a task is in two groups.
+    """
+    suites: dict[str, tuple[str, str]] = {}
+    for attempt in attempts:
+        suite, group = suites.setdefault(attempt.task, (attempt.suite, attempt.group))
+        if group != attempt.group:
+            raise ConfigError(f"group: task {attempt.task!r} is in both {group or 'none'!r} and {attempt.group!r}")
+        suites[attempt.task] = (min(suite, attempt.suite), group)
+    return suites
+
+
 def _results(attempts: Iterable[Attempt], levels: Levels) -> Iterator[Result]:
     """Each attempt with its repeat: the source's own number, or its place among equals sorted by what happened."""
     cells: dict[tuple[str, str, str], list[Attempt]] = defaultdict(list)
@@ -133,7 +148,7 @@ def _harness_id(name: str, levels: Mapping[str, str]) -> str:
 
 def _study(found: Found, levels: Levels, canonical: str | None) -> dict[str, Json]:
     """study.json: harnesses by name but the canonical one first, tasks and models by name."""
-    suites = {attempt.task: (attempt.suite, attempt.group) for attempt in found.attempts}
+    suites = _suites(found.attempts)
     first = [canonical] if canonical else []
     harnesses = [*first, *(name for name in levels if name != canonical)]
     usual = levels[canonical] if canonical else {}

@@ -164,6 +164,10 @@ WRONG = {
         HEAD.replace("trials", "trials,axis:tools") + "m,a,one,1,2,x\nm,a,two,1,2,y\n",
         "axis:tools: harness 'a' has both 'x' and 'y'",
     ),
+    "two groups": (
+        HEAD.replace("trials", "trials,group") + "m,a,one,1,2,x\nm,b,one,1,2,y\n",
+        "group: task 'one' is in both 'x' and 'y'",
+    ),
     "a long cell": (HEAD + f"m,{'a' * 10_000_000},one,1,2\n", "table.csv: line 2: is not to be read"),
 }
 
@@ -236,6 +240,13 @@ def test_axes_of_a_table_have_effects_against_the_canonical_level(written: Writt
     assert (row["axis"], row["level"]) == ("tools", "many")
     assert -0.6 < row["effect"] < -0.4
     assert any("count as exposed" in note for note in data["notes"])
+
+
+def test_groups_of_tasks_are_what_is_sampled(written: Written) -> None:
+    dice = random.Random(2)
+    lines = [f"m,{harness},t{task:02},{dice.randrange(4)},3,g{task % 12}\n" for harness in "abc" for task in range(36)]
+    data = report.write(imported(written("model,harness,task,successes,trials,group\n" + "".join(lines))))
+    assert (data["mean"]["n_tasks"], data["mean"]["n_clusters"]) == (36, 12)
 
 
 def test_a_task_under_two_spellings_is_one_where_no_harness_tried_both(written: Written) -> None:
