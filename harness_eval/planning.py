@@ -242,6 +242,7 @@ def _task_record(task: Task) -> dict[str, Json]:
         "digest": task.digest,
         "stresses": list(task.stresses),
         "difficulty": task.difficulty,
+        **({} if task.group is None else {"group": task.group}),
     }
 
 

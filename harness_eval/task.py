@@ -30,7 +30,8 @@ class Task:
 
     `digest` is the SHA-256 over all files of the folder. The variables may hold credentials and are never printed.
     `live` says that its verifier needs the processes that the agent left, as its proof has shown in this sandbox.
-    `broken` says why it could not be loaded, if it could not.
+    `broken` says why it could not be loaded, if it could not. Tasks of one `group` are alike, such as issues of one
+    repository: statistics take the group as the unit of sampling.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Task:
     unsupported: str | None = None
     live: bool = False
     broken: str | None = None
+    group: str | None = None
 
     @property
     def has_solution(self) -> bool:
@@ -87,6 +89,7 @@ def _task(folder: Path, config: TaskToml, reason: str | None) -> Task:
         digest=digest(folder),
         solution_env=expand(config.solution.env),
         unsupported=reason,
+        group=None if config.metadata.group is None else str(config.metadata.group),
     )
 
 

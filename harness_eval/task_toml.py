@@ -34,10 +34,11 @@ class _Section(BaseModel):
 
 
 class Metadata(_Section):
-    """The free part; we use two of its keys."""
+    """The free part; we use three of its keys."""
 
     difficulty: Json = "unknown"
     stresses: list[str] = []
+    group: Json = None
 
 
 class Agent(_Section):

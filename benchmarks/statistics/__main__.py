@@ -11,7 +11,6 @@ everything the checkpoint holds, at the end and after every table.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from .cells import Cell, Checkpoint, Result
@@ -30,7 +29,6 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, default=ROOT / "build" / "statistics.jsonl")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "STATISTICS.md")
     options = parser.parse_args()
-    os.nice(10)
     checkpoint, results = Checkpoint(options.checkpoint), {}
     planned = {table.key: table.cells() for table in TABLES}
     for cells in planned.values():
