@@ -221,7 +221,7 @@ def _patch(arguments: Arguments, word: str) -> tuple[Deed, ...]:
         return tuple(_changed(arguments.get("path"), old, new) for old, new in blocks)
     files = list(_FILE.finditer(text))
     ends = [file.start() for file in files[1:]] + [len(text)]
-    found = [_patched(file, text[file.end() : end]) for file, end in zip(files, ends, strict=True)]
+    found = [_patched(file, text[file.end() : end]) for file, end in zip(files, ends, strict=False)]
     return tuple(found) or (Deed("edit", "", (text,)),)
 
 

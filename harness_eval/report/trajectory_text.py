@@ -119,7 +119,10 @@ def result(observation: Observation, truncation: Truncation | None) -> Result:
         before, after = text[: notice.start()].removesuffix("\n"), text[notice.end() :].removeprefix("\n")
         return Result(before, after, Gap(len(before) + len(after), observation.full_length, notice[0]))
     place = _silent_place(text, truncation)
-    return Result(text[:place], text[place:], Gap(len(text), observation.full_length, ""))
+    before, after = text[:place], text[place:]
+    if before and after:
+        after = after.removeprefix("\n")  # the harness's own, between the two parts
+    return Result(before, after, Gap(len(before) + len(after), observation.full_length, ""))
 
 
 def _says_nothing(truncation: Truncation | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import zip_longest
@@ -198,7 +199,14 @@ def _calls(harness: Harness | None, step: Step, number: int) -> Iterator[Call]:
         if harness and observation and isinstance(call, ToolCall):
             fault = _fault(harness, call, observation, number + place)
         shown = result(observation, harness.truncation if harness else None) if observation else None
-        yield Call(call, observation, shown, deeds_of(call, harness), fault)
+        yield Call(call, observation, shown, _deeds(call, harness), fault)
+
+
+def _deeds(call: ToolCall | Malformed, harness: Harness | None) -> tuple[Deed, ...]:
+    """What a call does; where that cannot be told, it is its own kind."""
+    with suppress(HarnessEvalError), boundary("harness"):
+        return deeds_of(call, harness)
+    return (Deed(call.name),)
 
 
 def _fault(harness: Harness, call: ToolCall, observation: Observation, number: int) -> str:

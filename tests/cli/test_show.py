@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from rich.console import Console
 
 from harness_eval import recording, store
 from harness_eval.types import (
@@ -27,7 +28,10 @@ from harness_eval.types import (
     Usage,
     Verdict,
 )
-from tests.cli.conftest import Said
+from tests.cli.conftest import Said, start
+from tests.report.trials import does, run_folder, says
+from tests.report.trials import harness as of_levels
+from tests.report.trials import record as made
 
 Run = Callable[..., Said]
 CALL = ToolCall("1", "bash", {"command": "ls"})
@@ -292,3 +296,92 @@ def test_the_recovered_reading_goes_on_with_the_number_of_the_step(harness_eval:
     said = harness_eval("show", folder, "t/h").out
     assert said.index("step 1,") < said.index("RECOVERED READING") < said.index("step 2,")
     assert said.count("step 1,") == 1
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    left = made(does("bash", "r", command="cat a"), does("bash", "r", command="cat b"), says("Done."))
+    right = made(does("bash", "r", command="cat a"), says("I stop."))
+    run_folder(
+        tmp_path / "pair", {"canonical": left, "short": right}, of_levels(), of_levels("short", truncation="head")
+    )
+    return tmp_path / "pair"
+
+
+@pytest.mark.parametrize(
+    "partner", [["canonical"], ["--beside", "canonical"], ["fix/canonical"], ["--beside", "canon"]]
+)
+def test_two_trials_stand_beside_each_other_with_their_divergence_marked(
+    harness_eval: Run, pair: Path, partner: list[str]
+) -> None:
+    said = harness_eval("show", pair, "fix/short", *partner).out
+    assert "They go different ways at step 2: short finishes, canonical reads b." in said
+    assert "1 step with the same deeds and results: short step 1; canonical step 1" in said
+    assert said.count(">>> first divergence: they do something else") == 1
+    line = next(line for line in said.splitlines() if "I stop." in line)
+    assert line.startswith("I stop.")
+    assert "> bash" in line
+
+
+def test_a_narrow_terminal_has_them_one_after_the_other(
+    harness_eval: Run, pair: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness_eval.cli.show.out", lambda: Console(width=60, highlight=False))
+    said = harness_eval("show", pair, "fix/short", "canonical").out
+    assert "[short]" in said
+    assert max(map(len, said.splitlines())) <= 60
+    assert not any("I stop." in line and "> bash" in line for line in said.splitlines())
+
+
+def test_an_alignment_as_json_has_its_rows(harness_eval: Run, pair: Path) -> None:
+    told = json.loads(harness_eval("show", pair, "fix/short", "canonical", "--json").out)
+    assert (told["first"], told["parted"]) == (1, 1)
+    assert told["rows"][1]["why"] == "short finishes, canonical reads b"
+    assert [row["state"] for row in told["rows"]] == ["same", "done", "done"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["fix/h1/ref/0", "fix-it/h1/ref/0"], "is of another task than fix/h1/ref/0"),
+        (["--beside", "canonical"], "name the trial that it stands beside"),
+        (["fix/h1/ref/0", "--task", "fix"], "are for the list"),
+        (["fix/h1/ref/0", "h11"], "no trial of fix under 'h11'"),
+        (["--harness", "h3"], "--harness: none of this run is named 'h3'; did you mean 'h1'?"),
+        (["--label", "none"], "--label: none of this run is named 'none'"),
+    ],
+)
+def test_a_pair_or_a_filter_that_is_not_clear_is_one_line(
+    harness_eval: Run, folder: Path, arguments: list[str], hint: str
+) -> None:
+    said = harness_eval("show", folder, *arguments)
+    assert said.code == 2
+    assert hint in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_the_list_can_be_narrowed(harness_eval: Run, folder: Path) -> None:
+    def named(*arguments: str) -> list[str]:
+        return [line.split()[0] for line in harness_eval("show", folder, *arguments).out.splitlines()[1:]]
+
+    assert named("--harness", "h1", "--task", "fix") == ["fix/h1/ref/0", "fix/h1/ref/1"]
+    assert named("--harness", "*0", "--unsolved") == ["fix/h10/ref/0", "fix/h10/ref/1", "fix-it/h10/ref/0"]
+    assert len(named("--label", "x.y")) == 7
+    assert json.loads(harness_eval("show", folder, "--task", "fix-it", "--json").out)["trials"][0]["task"] == "fix-it"
+
+
+def test_a_long_list_is_the_same_table_and_bears_a_reader_that_goes_away(tmp_path: Path) -> None:
+    with store.open_run(tmp_path / "run", {"name": "s"}) as run:
+        run.append(Result(TrialKey("fix", "h", "ref"), "id", Verdict(1.0)))
+    line = (tmp_path / "run" / "results.jsonl").read_bytes()
+    many = b"".join(line.replace(b'"repeat":0', b'"repeat":%d' % number) for number in range(2_500))
+    (tmp_path / "run" / "results.jsonl").write_bytes(many)
+    with start("show", tmp_path / "run") as process:
+        assert process.stdout is not None
+        head = process.stdout.readline().split()
+        first = process.stdout.readline().split()
+        process.stdout.close()
+        err = process.stderr.read() if process.stderr else ""
+    assert head[:6] == ["trial", "solved", "score", "recovered", "label", "owner"]
+    assert first[:3] == ["fix/h/ref/0", "yes", "1.00"]
+    assert err == ""
