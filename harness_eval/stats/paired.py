@@ -40,6 +40,23 @@ def plus_two(difference_T: Array, scale: float = 1.0) -> PairedTest:
     return _t_test(float(padded_T.mean()), float(padded_T.std()) / len(padded_T) ** 0.5, len(padded_T) - 1)
 
 
+def paired_difference(left_T: Array, right_T: Array) -> Estimate:
+    """Mean of left - right over the tasks that have both (NaN: not), alone and not among others.
+
+    The +2 rule below 200 tasks or where either mean is above .9 or below .1, the plain paired t elsewhere. No limits
+    below 20 tasks.
+    """
+    both_T = ~np.isnan(left_T - right_T)
+    left_T, right_T = left_T[both_T], right_T[both_T]
+    difference_T = left_T - right_T
+    if len(difference_T) < MIN_TASKS_FOR_INTERVALS:
+        return Estimate(float(difference_T.mean())) if len(difference_T) else UNKNOWN
+    means = float(left_T.mean()), float(right_T.mean())
+    padded = len(difference_T) < 200 or min(means) < 0.1 or max(means) > 0.9 or not difference_T.std()
+    test = plus_two(difference_T) if padded else paired_t(difference_T)
+    return Estimate(test.mean, test.low, test.high)
+
+
 def _t_test(mean: float, error: float, freedom: int) -> PairedTest:
     from scipy import special  # lazy: slow import
 

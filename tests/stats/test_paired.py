@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from harness_eval.stats.paired import contrasts, multipliers, paired_t, plus_two, simultaneous, step_down, worst_set
+from harness_eval.stats.paired import (
+    contrasts,
+    multipliers,
+    paired_difference,
+    paired_t,
+    plus_two,
+    simultaneous,
+    step_down,
+    worst_set,
+)
 from tests.stats.tables import REFERENCE, coin_flips, study
 
 
@@ -38,6 +47,22 @@ def test_the_multiplier_quantile_is_dunnetts_for_normal_differences(count: int, 
     scores = rng.normal(0, 0.2, (4_000, count + 1))
     z_BK = contrasts(scores[:, 1:] - scores[:, :1]).replicates(multipliers(4_000, rng))
     assert np.quantile(np.abs(z_BK).max(axis=1), 0.95) == pytest.approx(critical, abs=0.06)
+
+
+def test_a_difference_alone_is_padded_where_tasks_are_few_or_nearly_all_alike() -> None:
+    left, right = coin_flips(0, (250,)), coin_flips(1, (250,), 0.5)
+    plain, padded = paired_t(left - right), plus_two(left[:100] - right[:100])
+    assert paired_difference(left, right).limits == (plain.low, plain.high)
+    assert paired_difference(left[:100], right[:100]).limits == (padded.low, padded.high)
+    assert paired_difference(np.ones(250), np.ones(250)).limits == pytest.approx((-0.0111, 0.0111), abs=1e-4)
+
+
+def test_a_difference_alone_uses_the_tasks_that_have_both_sides() -> None:
+    left, right = coin_flips(0, (40,)), coin_flips(1, (40,))
+    left[:25] = np.nan
+    assert paired_difference(left, right).estimate == pytest.approx((left[25:] - right[25:]).mean())
+    assert paired_difference(left, right).limits is None
+    assert paired_difference(left, np.full(40, np.nan)).estimate is None
 
 
 def dunnett_error(critical: float, count: int, freedom: float, sided: int) -> float:
