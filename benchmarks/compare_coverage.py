@@ -23,7 +23,6 @@ TASK_SD, CELL_SD = 2.5, 1.0  # logits
 TASK_LIKENESS, CELL_LIKENESS = 0.9, 0.5  # correlations between the two runs
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(80)
 SIZES = ((50, 8, 1), (100, 18, 1), (100, 18, 3), (200, 32, 1))
-FIGURES = ("mean", "worst", "spread", "gap", "pass^2")
 
 
 def true_score(logit_H: Array) -> Array:
@@ -127,6 +126,12 @@ def count(tally: Tally, change: Change, true: float) -> None:
     tally.true += true
 
 
+def row(tally: Tally, reps: int) -> str:
+    true, error, width = (f"{100 * total / reps:+.1f}" for total in (tally.true, tally.error, tally.width))
+    points = (true, error, width.lstrip("+")) if tally.width else ("", "", "")  # of all harnesses together: none
+    return " | ".join((*points[:2], f"{tally.covered / reps:.3f}", points[2], f"{tally.seen / reps:.2f}"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reps", type=int, default=200)
@@ -140,13 +145,7 @@ def main() -> None:
         for cell in given.cells:
             found = simulate(name, tuple(map(int, cell.split(","))), given.reps, given.seed)  # type: ignore[arg-type]
             for figure, t in found.items():
-                n = given.reps
-                told = (
-                    f"{100 * t.true / n:+.1f} | {100 * t.error / n:+.1f} | {t.covered / n:.3f} | {100 * t.width / n:.1f}"
-                    if figure != "harnesses"
-                    else f" | | {t.covered / n:.3f} | "
-                )
-                print(f"| {name} | {cell} | {figure} | {told} | {t.seen / n:.2f} |", flush=True)
+                print(f"| {name} | {cell} | {figure} | {row(t, given.reps)} |", flush=True)
 
 
 if __name__ == "__main__":

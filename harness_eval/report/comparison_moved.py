@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness_eval.report import support
 from harness_eval.report.comparison_pairing import Pairing
 from harness_eval.report.leading import figures
+from harness_eval.report.why import NEVER_ACTED, not_compared
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
     from harness_eval.stats.compare import Change, Movement
+    from harness_eval.stats.effects import AxisEffect
 
 _HALF = 0.5  # a cell flipped when its mean score crossed half
 
@@ -65,7 +68,7 @@ def levels(pairing: Pairing, canonical: str | None, before_TH: Any, after_TH: An
     before, after, moved = (
         axis_effects(table[:, kept], varied, usual) for table in (before_TH, after_TH, after_TH - before_TH)
     )
-    rows = [_level(*each) for each in zip(before.levels, after.levels, moved.levels, strict=True)]
+    rows = [_level(pairing, each) for each in zip(before.levels, after.levels, moved.levels, strict=True)]
     rows.sort(key=lambda row: (row["p_adjusted"] is None, row["p_adjusted"] or 0.0, _largest_drop(row)))
     return {"rows": rows, "reason": None if rows else "no harness that is compared differs from the canonical one"}
 
@@ -79,12 +82,34 @@ def _why_no_levels(pairing: Pairing, canonical: str | None, labels: Sequence[Seq
     return "the canonical harnesses differ" if labels[0][place] != labels[1][place] else None
 
 
-def _level(before: Any, after: Any, moved: Any) -> dict[str, Json]:
-    from harness_eval.stats.compare import Change  # lazy: slow import
+def _level(pairing: Pairing, effects: tuple[AxisEffect, AxisEffect, AxisEffect]) -> dict[str, Json]:
+    """A level by its effects before and after, and by that on the change; of an untested one only why."""
+    from harness_eval.stats.compare import NOT_KNOWN, Change  # lazy: slow import
 
-    found = Change(before.effect, after.effect, moved.effect)
-    adjusted = {"p_adjusted": moved.p_adjusted, "reason": moved.reason, "harnesses": moved.harnesses}
-    return {"axis": moved.axis, "level": moved.level, **change(found), **adjusted}
+    before, after, moved = effects
+    reason = _untested(pairing, moved.axis, moved.level)
+    found = NOT_KNOWN if reason else Change(before.effect, after.effect, moved.effect)
+    return {
+        "axis": moved.axis,
+        "level": moved.level,
+        **change(found),
+        "p_adjusted": None if reason else moved.p_adjusted,
+        "reason": reason or moved.reason,
+        "harnesses": moved.harnesses,
+    }
+
+
+def _untested(pairing: Pairing, axis: str, level: str) -> str | None:
+    """Why a level was not tested in one of the runs, if so: it compares nothing there, or it never acted."""
+    for order, side in (("first", pairing.before), ("second", pairing.after)):
+        entries = side.named("harnesses")
+        having = {name for name in pairing.harnesses if (entries[name].get("labels") or {}).get(axis) == level}
+        void = not_compared(support.void_axes(side.recorded, side.endpoint["name"]), axis, [level])
+        judged = [one for one in side.outcomes if one.judged and one.harness in having]
+        never = NEVER_ACTED if judged and not any(axis in one.acted for one in judged) else None
+        if void or never:
+            return f"{void or never} ({order} run)"
+    return None
 
 
 def tasks(pairing: Pairing, before_TH: Any, after_TH: Any) -> dict[str, Json]:

@@ -53,7 +53,7 @@ def _shares(effects: AxisEffects, exposure: Exposure, void: Mapping[str, Void]) 
     for one in effects.axes:
         levels = [level.level for level in effects.levels if level.axis == one.axis]
         silent = levels and all(exposure.get((one.axis, level)) == 0 for level in levels)
-        untested = _not_compared(void, one.axis, levels) or (NEVER_ACTED if silent else None)
+        untested = not_compared(void, one.axis, levels) or (NEVER_ACTED if silent else None)
         shares.append(
             {
                 "axis": one.axis,
@@ -87,7 +87,7 @@ def _levels(
     for row, one in zip(
         rows, effects.levels, strict=True
     ):  # what never acted, or acts on nothing here, was not tested: a difference is not its doing
-        untested = _not_compared(void, one.axis, [one.level]) or (NEVER_ACTED if row["exposure"] == 0 else None)
+        untested = not_compared(void, one.axis, [one.level]) or (NEVER_ACTED if row["exposure"] == 0 else None)
         if untested:
             row.update(effect=None, low=None, high=None, p_adjusted=None, detectable=None, reason=untested)
 
@@ -99,7 +99,7 @@ def _levels(
     return sorted(rows, key=importance)
 
 
-def _not_compared(void: Mapping[str, Void], axis: str, levels: Sequence[str]) -> str | None:
+def not_compared(void: Mapping[str, Void], axis: str, levels: Sequence[str]) -> str | None:
     """Why these levels of an axis make no difference at this endpoint; None where one of them may."""
     one = void.get(axis)
     may_differ = one is None or any(level.partition("(")[0] in one.but for level in levels)
