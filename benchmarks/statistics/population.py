@@ -11,6 +11,7 @@ import numpy as np
 from harness_eval.stats.estimate import Array
 
 SCENARIOS = ("equal", "mild", "wide", "broken", "halfbad", "factor", "ceiling")
+EXTREMES = ("dead", "perfect")  # not published: a harness at .02 among others at .65; all at .98
 SEED = 1
 TASK_SD, CELL_SD = 2.5, 1.0  # logits
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(80)
@@ -58,7 +59,7 @@ def centre(score: float) -> float:
     return low
 
 
-CENTRE, CENTRE_AT_CEILING = centre(0.65), centre(0.92)
+CENTRE, CENTRE_AT_CEILING, CENTRE_OF_DEAD, CENTRE_OF_PERFECT = (centre(score) for score in (0.65, 0.92, 0.02, 0.98))
 
 
 def harness_logits(scenario: str, harnesses: int, rng: np.random.Generator) -> Array:
@@ -75,7 +76,9 @@ def harness_logits(scenario: str, harnesses: int, rng: np.random.Generator) -> A
         level_DL[rng.choice(6, 2, replace=False), rng.integers(0, 4, 2)] = -0.8
         chosen_HD = rng.integers(0, 4, (harnesses, 6))
         effect_H = level_DL[np.arange(6), chosen_HD].sum(axis=1) + rng.normal(0, 0.15, harnesses)
-    return effect_H + (CENTRE_AT_CEILING if scenario == "ceiling" else CENTRE)
+    elif scenario == "dead":
+        effect_H[rng.integers(harnesses)] = CENTRE_OF_DEAD - CENTRE
+    return effect_H + {"ceiling": CENTRE_AT_CEILING, "perfect": CENTRE_OF_PERFECT}.get(scenario, CENTRE)
 
 
 def chances(logit_H: Array, tasks: int, rng: np.random.Generator) -> Array:

@@ -53,6 +53,17 @@ TABLES = (
         " same simulated studies.",
     ),
     Table(
+        "extremes",
+        "WORST where harnesses pass or fail nearly everything",
+        "scenario | T,H,R | method",
+        worst.extreme_cells,
+        dict,
+        _INTERVAL,
+        "Not published: one harness at .02 among others at .65 (`dead`), and all at .98 (`perfect`). What is shipped"
+        " widens kappa where a harness lies far out, gives a harness without variance half the binomial one, and never"
+        " claims to know the task luck exactly.",
+    ),
+    Table(
         "floor",
         "FLOOR",
         "scenario | T,H,R",

@@ -12,7 +12,7 @@ from harness_eval.stats.estimate import Array
 
 from . import estimators, published
 from .cells import Cell, Known, Values
-from .population import SCENARIOS, Size, draw, stream, studies
+from .population import EXTREMES, SCENARIOS, Size, draw, stream, studies
 
 SIZES = ("50,8,1", "50,32,1", "50,16,5", "100,16,1", "100,16,3", "100,64,1", "200,32,1", "200,32,3", "500,64,1")
 FLOOR_SIZES = ("20,8,1", "50,32,1", "100,32,1", "200,32,3")
@@ -70,6 +70,18 @@ def worst_cells() -> list[Cell]:
         for scenario in SCENARIOS
         for size in SIZES
         for method, uses in USES.items()
+    ]
+
+
+def extreme_cells() -> list[Cell]:
+    return [
+        Cell(
+            "extremes", f"{scenario}|{size}|{method}", partial(_run, method, scenario, Size.parse(size)), 250, 40, uses
+        )
+        for scenario in EXTREMES
+        for size in ("20,8,1", "50,8,1", "50,32,1", "100,16,1")
+        for method, uses in USES.items()
+        if method.startswith("hbdp")
     ]
 
 
