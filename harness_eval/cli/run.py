@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -59,27 +58,32 @@ def run(
 
     Interrupted runs are resumed by naming their folder with --out.
     """
-    started = time.monotonic()
     resolved = study.resolve(options.study_from(file, **options.given(locals())))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    if resolved.config.trace:
+    asked = Asked(folder, dict.fromkeys(resolved.endpoints, resolved.config), None, yes, retry_lost, charged=(folder,))
+    raise typer.Exit(_run(resolved, asked, probe is True, as_json))
+
+
+def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int:
+    """Run what is owed, write and print its report, trace the worst drop where that is wanted; the exit code."""
+    wanted, folder = resolved.config.trace, asked.run
+    if wanted:
         _announce_trace(resolved)
-    running.agree(resolved, folder, yes)
-    ended = running.carry_out(resolved, folder, retry_lost, probe is True)
+    running.agree(resolved, folder, asked.yes)
+    ended = running.carry_out(resolved, folder, asked.retry_lost, probe_again)
     data = _report(ended)
     if data is not None and not as_json:
         print(report.summary_text(data))
     if data is not None:
         say(f"report: {folder / 'report.html'} (also report.md and report.json)")
     running.say_how_it_ended(resolved, ended, _again(folder))
-    asked = Asked(folder, dict.fromkeys(resolved.endpoints, resolved.config), None, yes, retry_lost, charged=(folder,))
     traces: list[Done] = []
-    if resolved.config.trace and data is not None and not ended.exit_code:
-        traces, data = trace_all(replace(asked, started=started), data)
+    if wanted and data is not None and not ended.exit_code:
+        traces, data = trace_all(asked, data)
     if as_json:
-        entries = {"traces": [each.as_json() for each in traces]} if resolved.config.trace else {}
+        entries = {"traces": [each.as_json() for each in traces]} if wanted else {}
         print_json({**running.summary(ended), "report": data, **entries})
-    raise typer.Exit(told(asked, traces, as_json) or ended.exit_code)
+    return told(asked, traces, as_json) or ended.exit_code
 
 
 def _announce_trace(resolved: Study) -> None:
