@@ -54,7 +54,7 @@ def run(
     trace: options.Trace = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Run a matrix of tasks and harnesses; without a study, the demo. Flags override the study's keys; --out resumes."""
+    """Run a matrix of tasks and harnesses; without a study, the demo. Flags override its keys; --out FOLDER resumes."""
     resolved = study.resolve(options.study_from(file, **options.given(locals())))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     asked = Asked(folder, dict.fromkeys(resolved.endpoints, resolved.config), None, yes, retry_lost, charged=(folder,))
