@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from typing import Any
 
 import aiohttp
 import anyio
+from anyio.abc import Process
 
 _FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars")
 
@@ -54,9 +56,9 @@ class Tab:
 
     async def until(self, expression: str) -> None:
         """Wait until an expression holds."""
+        look = f"() => {{ if ({expression}) done(true); else setTimeout(look, 30); }}"
         with anyio.fail_after(30):
-            while not await self.run(expression):
-                await anyio.sleep(0.05)
+            await self.run(f"new Promise((done) => {{ const look = {look}; look(); }})")
 
     async def press(self, *keys: str) -> None:
         """Keys by their names, one after the other."""
@@ -86,9 +88,9 @@ async def browser(profile: Path) -> AsyncIterator[Tab]:
     """A browser with one empty page; it ends with the context."""
     chromium = shutil.which("chromium") or "chromium"
     command = [chromium, *_FLAGS, f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = await anyio.open_process(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        port = await _port(profile / "DevToolsActivePort")
+        port = await _port(process)
         async with aiohttp.ClientSession() as session:
             async with session.get(f"http://127.0.0.1:{port}/json") as answer:
                 targets = await answer.json()
@@ -100,11 +102,15 @@ async def browser(profile: Path) -> AsyncIterator[Tab]:
                 yield tab
     finally:
         process.terminate()
-        process.wait()
+        with anyio.CancelScope(shield=True):
+            await process.aclose()
 
 
-async def _port(path: Path) -> str:
+async def _port(process: Process) -> str:
+    """The port that Chromium names when it is ready."""
+    told = b""
     with anyio.fail_after(60):
-        while not path.exists() or not path.read_text():
-            await anyio.sleep(0.05)
-    return path.read_text().splitlines()[0]
+        while not (found := re.search(rb"DevTools listening on ws://[^:]+:(\d+)/", told)):
+            assert process.stderr is not None
+            told += await process.stderr.receive()
+    return found.group(1).decode()
