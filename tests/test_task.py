@@ -21,6 +21,7 @@ pytestmark = pytest.mark.anyio
 FOLDERS = sorted(path.parent for path in bundled_folder("tasks").glob("*/*/task.toml"))
 CORE = [path for path in FOLDERS if path.parent.name == "core"]
 EVERY_TASK = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+BUBBLEWRAP = BubblewrapProvider()  # one for all: it finds out once what can be had here
 SOLVED_BY_ANSWER = 'if [ -f answer ]; then echo 1; else echo 0; fi > "$VERIFIER_DIR/reward.txt"'
 
 
@@ -185,7 +186,7 @@ async def test_the_solution_gets_the_variables_of_its_section(tmp_path: Path) ->
 @EVERY_TASK
 @pytest.mark.bubblewrap
 async def test_a_bundled_task_fails_untouched_and_passes_after_its_solution(folder: Path) -> None:
-    proof = await prove(load_task(folder), BubblewrapProvider())
+    proof = await prove(load_task(folder), BUBBLEWRAP)
     assert proof.ok, proof.detail
     assert proof.untouched is not None
     assert proof.untouched.score == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said, finish
+from tests.cli.conftest import Said
 
 Run = Callable[..., Said]
 CHECKS = {"tool_round_trip", "history_reasoning", "call_ids", "streaming", "unknown_tools", "usage", "thinking"}
@@ -84,9 +84,9 @@ def test_a_mistake_is_one_line_and_nothing_is_asked(harness_eval: Run, flags: tu
     assert hint in said.err
 
 
-def test_a_run_says_in_a_few_lines_what_its_probe_found(study: Path, tmp_path: Path) -> None:
+def test_a_run_says_in_a_few_lines_what_its_probe_found(harness_eval: Run, study: Path, tmp_path: Path) -> None:
     flags = ("--limit", "1", "--fault", "history-reasoning-ignored=1", "--out", tmp_path / "run")
-    said = finish("run", study, *flags)
+    said = harness_eval("run", study, *flags)
     assert said.code == 0, said.err
     assert "probe of reference: 9 of 10 checks are as wanted (" in said.err
     reason = "the thinking axis compares nothing here: earlier reasoning does not reach the prompt"
@@ -95,9 +95,11 @@ def test_a_run_says_in_a_few_lines_what_its_probe_found(study: Path, tmp_path: P
     assert void == {"axis": "thinking", "reason": reason, "but": []}
 
 
-def test_a_run_says_which_harnesses_cannot_run_and_is_complete_without_them(study: Path, tmp_path: Path) -> None:
+def test_a_run_says_which_harnesses_cannot_run_and_is_complete_without_them(
+    harness_eval: Run, study: Path, tmp_path: Path
+) -> None:
     flags = ("--limit", "1", "--fault", "reasoning-required=1", "--out", tmp_path / "run", "--json")
-    said = finish("run", study, *flags)
+    said = harness_eval("run", study, *flags)
     assert said.code == 0, said.err
     data = json.loads(said.out)
     assert data["trials"] == {"planned": 1, "judged": 1, "lost": 0}
@@ -107,16 +109,16 @@ def test_a_run_says_which_harnesses_cannot_run_and_is_complete_without_them(stud
     assert "1 of 2 harnesses cannot run on reference (--probe tries them again):" in said.err
 
 
-def test_a_run_without_a_probe_asks_nothing(study: Path, tmp_path: Path) -> None:
-    said = finish("run", study, "--limit", "1", "--no-probe", "--out", tmp_path / "run")
+def test_a_run_without_a_probe_asks_nothing(harness_eval: Run, study: Path, tmp_path: Path) -> None:
+    said = harness_eval("run", study, "--limit", "1", "--no-probe", "--out", tmp_path / "run")
     assert said.code == 0, said.err
     assert "probe of" not in said.err
     assert not (tmp_path / "run" / "probe.json").exists()
 
 
-def test_a_run_is_probed_again_only_when_that_is_asked_for(study: Path, tmp_path: Path) -> None:
+def test_a_run_is_probed_again_only_when_that_is_asked_for(harness_eval: Run, study: Path, tmp_path: Path) -> None:
     flags = ("--limit", "1", "--fault", "reasoning-required=1", "--out", tmp_path / "run")
-    finish("run", study, *flags)
+    harness_eval("run", study, *flags)
     (tmp_path / "run" / "results.jsonl").write_text("")
-    again = [finish("run", study, *flags, *more).err for more in ((), ("--probe",))]
+    again = [harness_eval("run", study, *flags, *more).err for more in ((), ("--probe",))]
     assert ["probe of reference" in err for err in again] == [False, True]

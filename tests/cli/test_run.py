@@ -61,19 +61,19 @@ def test_a_study_is_run_recorded_and_reported(study: Path, tmp_path: Path) -> No
     assert "no language model" in said.err
 
 
-def test_a_finished_run_has_nothing_left_to_do(study: Path, tmp_path: Path) -> None:
+def test_a_finished_run_has_nothing_left_to_do(harness_eval: Run, study: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    first = finish("run", study, "--limit", "1", "--out", out)
-    again = finish("run", study, "--limit", "1", "--out", out)
+    first = harness_eval("run", study, "--limit", "1", "--out", out)
+    again = harness_eval("run", study, "--limit", "1", "--out", out)
     assert (first.code, again.code) == (0, 0), again.err
     assert keys(out).total() == 8
 
 
-def test_the_same_seed_gives_the_same_results(study: Path, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_results(harness_eval: Run, study: Path, tmp_path: Path) -> None:
     coupling = ("--coupling", "needs-thinking=.5")
     seen = []
     for name in ("one", "two"):
-        said = finish("run", study, *coupling, "--out", tmp_path / name)
+        said = harness_eval("run", study, *coupling, "--out", tmp_path / name)
         assert said.code == 0, said.err
         seen.append(
             {store.key_of(row): (row["score"], row["steps"], row["stop"]) for row in store.rows(tmp_path / name)}
@@ -81,7 +81,9 @@ def test_the_same_seed_gives_the_same_results(study: Path, tmp_path: Path) -> No
     assert seen[0] == seen[1]
 
 
-def test_a_killed_run_is_resumed_with_no_trial_lost_and_none_twice(study: Path, tmp_path: Path) -> None:
+def test_a_killed_run_is_resumed_with_no_trial_lost_and_none_twice(
+    harness_eval: Run, study: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "run"
     with start("run", study, "--out", out, start_new_session=True) as process:
         until(process, out / "results.jsonl", 6)
@@ -89,14 +91,16 @@ def test_a_killed_run_is_resumed_with_no_trial_lost_and_none_twice(study: Path, 
     assert 6 <= keys(out).total() < planned(out)
     with (out / "results.jsonl").open("a") as results:
         results.write('{"task": "alpha", "harn')
-    said = finish("run", study, "--out", out)
+    said = harness_eval("run", study, "--out", out)
     assert said.code == 0, said.err
     assert keys(out).total() == planned(out) == 24
     assert max(keys(out).values()) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_says_how_to_resume(study: Path, tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_run_says_how_to_resume(
+    harness_eval: Run, study: Path, tmp_path: Path, number: signal.Signals
+) -> None:
     out = tmp_path / "run"
     with start("run", study, "--out", out) as process:
         until(process, out / "results.jsonl", 3)
@@ -106,42 +110,44 @@ def test_an_interrupted_run_says_how_to_resume(study: Path, tmp_path: Path, numb
     assert f"--out {out}" in err
     assert not (out / "report.html").exists()
     assert "Traceback" not in err
-    assert finish("run", study, "--out", out).code == 0
+    assert harness_eval("run", study, "--out", out).code == 0
     assert keys(out).total() == planned(out)
 
 
-def test_lost_trials_are_run_again_unless_that_is_not_wanted(study: Path, tmp_path: Path) -> None:
+def test_lost_trials_are_run_again_unless_that_is_not_wanted(harness_eval: Run, study: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    finish("run", study, "--limit", "1", "--out", out)
+    harness_eval("run", study, "--limit", "1", "--out", out)
     lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     lines[0] |= {"solved": None, "score": None, "failure": {"owner": "endpoint", "message": "busy"}}
     (out / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    left = finish("run", study, "--limit", "1", "--out", out, "--no-retry-lost")
+    left = harness_eval("run", study, "--limit", "1", "--out", out, "--no-retry-lost")
     assert left.code == 3
     assert "1 trials (12%) were lost, more than 10% (endpoint 1)" in left.err
-    again = finish("run", study, "--limit", "1", "--out", out, "--json")
+    again = harness_eval("run", study, "--limit", "1", "--out", out, "--json")
     assert (again.code, json.loads(again.out)["trials"]) == (0, {"planned": 8, "judged": 8, "lost": 0})
     assert [row["attempt"] for row in store.rows(out)][-1] == 2
 
 
-def test_a_changed_study_is_not_resumed(study: Path, tmp_path: Path) -> None:
+def test_a_changed_study_is_not_resumed(harness_eval: Run, study: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    finish("run", study, "--limit", "1", "--out", out)
-    said = finish("run", study, "--limit", "1", "--seed", "9", "--out", out)
+    harness_eval("run", study, "--limit", "1", "--out", out)
+    said = harness_eval("run", study, "--limit", "1", "--seed", "9", "--out", out)
     assert said.code == 2
     assert "seed: 0, now 9" in said.err
 
 
-def test_an_endpoint_that_is_down_ends_the_run_incomplete(study: Path, tmp_path: Path) -> None:
+def test_an_endpoint_that_is_down_ends_the_run_incomplete(harness_eval: Run, study: Path, tmp_path: Path) -> None:
     endpoint = ("--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--allow-local")
-    said = finish("run", study, *endpoint, "--out", tmp_path / "run")
+    said = harness_eval("run", study, *endpoint, "--out", tmp_path / "run")
     assert said.code == 3
     assert sum(line.startswith("incomplete: endpoint kimi-k3 cannot be used") for line in said.err.splitlines()) == 1
     assert "Traceback" not in said.err
 
 
-def test_a_real_model_in_the_local_sandbox_needs_two_words(study: Path, tmp_path: Path) -> None:
-    said = finish("run", study, "--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--out", tmp_path / "run")
+def test_a_real_model_in_the_local_sandbox_needs_two_words(harness_eval: Run, study: Path, tmp_path: Path) -> None:
+    said = harness_eval(
+        "run", study, "--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--out", tmp_path / "run"
+    )
     assert said.code == 2
     assert "--allow-local" in said.err
     assert not (tmp_path / "run").exists()
@@ -155,29 +161,33 @@ def test_a_real_model_in_the_local_sandbox_needs_two_words(study: Path, tmp_path
     ],
 )
 def test_what_an_endpoint_lacks_is_known_before_anything_runs(
-    study: Path, tmp_path: Path, budgets: dict[str, int], flags: tuple[str, ...], hint: str
+    harness_eval: Run, study: Path, tmp_path: Path, budgets: dict[str, int], flags: tuple[str, ...], hint: str
 ) -> None:
     study.write_text(json.dumps({**json.loads(study.read_text()), "budgets": budgets}))
     endpoint = ("--base-url", "http://127.0.0.1:9/v1", "--model", "kimi-k3", "--allow-local")
-    said = finish("run", study, *endpoint, *flags, "--out", tmp_path / "run")
+    said = harness_eval("run", study, *endpoint, *flags, "--out", tmp_path / "run")
     assert said.code == 2
     assert hint in said.err
     assert not (tmp_path / "run").exists()
 
 
-def test_a_broken_task_is_known_before_anything_runs(study: Path, suite: Path, tmp_path: Path) -> None:
+def test_a_broken_task_is_known_before_anything_runs(
+    harness_eval: Run, study: Path, suite: Path, tmp_path: Path
+) -> None:
     (suite / "beta" / "solution" / "solve.sh").write_text("#!/bin/bash\nexit 1\n")
-    said = finish("run", study, "--out", tmp_path / "run")
+    said = harness_eval("run", study, "--out", tmp_path / "run")
     assert said.code == 2
     assert "nothing was run: beta: score 0 after solve.sh" in said.err
     assert not (tmp_path / "run").exists()
 
 
-def test_a_spent_budget_ends_the_run_incomplete_and_a_larger_one_resumes(study: Path, tmp_path: Path) -> None:
+def test_a_spent_budget_ends_the_run_incomplete_and_a_larger_one_resumes(
+    harness_eval: Run, study: Path, tmp_path: Path
+) -> None:
     small = json.loads(study.read_text())
     study.write_text(json.dumps({**small, "budgets": {"tokens": 1}}))
-    said = finish("run", study, "--concurrency", "1", "--limit", "1", "--out", tmp_path / "run")
+    said = harness_eval("run", study, "--concurrency", "1", "--limit", "1", "--out", tmp_path / "run")
     assert said.code == 3
     assert "incomplete: the budget of 1 tokens is used up" in said.err
     study.write_text(json.dumps(small))
-    assert finish("run", study, "--limit", "1", "--out", tmp_path / "run").code == 0
+    assert harness_eval("run", study, "--limit", "1", "--out", tmp_path / "run").code == 0
