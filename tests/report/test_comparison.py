@@ -258,10 +258,10 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(data: dict[str, Any],
 
 
 def test_a_level_that_one_run_did_not_test_has_no_change(tmp_path: Path) -> None:
-    one = write_run(tmp_path / "one", Plan(tasks=25, harnesses=8))
+    one = write_run(tmp_path / "one", Plan(tasks=25, harnesses=18))
     void = [{"axis": "protocol", "reason": "compares nothing here: all are one", "but": ["xml-function"]}]
     probe = {"model": "m", "checks": [], "void": void}
-    other = write_run(tmp_path / "other", Plan(tasks=25, harnesses=8, never=("context",), probe=probe))
+    other = write_run(tmp_path / "other", Plan(tasks=25, harnesses=18, never=("context",), probe=probe))
     data = of(one, other)
     untested = {row["level"]: row["reason"] for row in data["levels"]["rows"] if row["change"]["estimate"] is None}
     assert untested["window(steps=4)"] == "not exercised: never acted in a trial (second run)"
