@@ -199,7 +199,8 @@ def _tell(each: Done, asked: Asked, as_json: bool) -> None:
     if each.plan.study is None:
         say(f"nothing to trace at {each.plan.endpoint}: {one_line(each.plan.why)}; --harness names one all the same")
     elif found and not as_json:
-        print("\n".join(traced_words.table_lines(found)))
+        title = [f"{one_line(each.plan.endpoint)}:"] if len(asked.bases) > 1 else []
+        print("\n".join([*title, *traced_words.table_lines(found)]))
     if each.problem:
         say(f"incomplete: {each.problem}")
     if each.ended is not None and each.plan.study is not None:
