@@ -14,6 +14,7 @@ from harness_eval.endpoints import local_model
 from harness_eval.errors import ConfigError
 from tests.solved import SolvedTask, solved
 
+LONG = {"test_detection.py", "test_exposure.py", "test_starter.py", "test_run.py"}  # modules of which one test is long
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -64,6 +65,7 @@ def _missing(marker: str) -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons: dict[str, str | None] = {}
     required = os.environ.get("HARNESS_EVAL_REQUIRE", "").split(",")
+    items.sort(key=lambda item: item.path.name not in LONG)  # else one worker would be alone with them at the end
     for item in items:
         for marker in ("docker", "bubblewrap", "chromium", "local_model"):
             if item.get_closest_marker(marker) is None:

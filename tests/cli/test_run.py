@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_results(harness_eval: Run, study: Path, tm
     coupling = ("--coupling", "needs-thinking=.5")
     seen = []
     for name in ("one", "two"):
-        said = harness_eval("run", study, *coupling, "--out", tmp_path / name)
+        said = harness_eval("run", study, *coupling, "--limit", "2", "--out", tmp_path / name)
         assert said.code == 0, said.err
         seen.append(
             {store.key_of(row): (row["score"], row["steps"], row["stop"]) for row in store.rows(tmp_path / name)}
@@ -85,15 +85,15 @@ def test_a_killed_run_is_resumed_with_no_trial_lost_and_none_twice(
     harness_eval: Run, study: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
-    with start("run", study, "--out", out, start_new_session=True) as process:
+    with start("run", study, "--limit", "2", "--out", out, start_new_session=True) as process:
         until(process, out / "results.jsonl", 6)
         process.kill()
     assert 6 <= keys(out).total() < planned(out)
     with (out / "results.jsonl").open("a") as results:
         results.write('{"task": "alpha", "harn')
-    said = harness_eval("run", study, "--out", out)
+    said = harness_eval("run", study, "--limit", "2", "--out", out)
     assert said.code == 0, said.err
-    assert keys(out).total() == planned(out) == 24
+    assert keys(out).total() == planned(out) == 16
     assert max(keys(out).values()) == 1
 
 
@@ -102,7 +102,7 @@ def test_an_interrupted_run_says_how_to_resume(
     harness_eval: Run, study: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "run"
-    with start("run", study, "--out", out) as process:
+    with start("run", study, "--limit", "2", "--out", out) as process:
         until(process, out / "results.jsonl", 3)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
@@ -110,7 +110,7 @@ def test_an_interrupted_run_says_how_to_resume(
     assert f"--out {out}" in err
     assert not (out / "report.html").exists()
     assert "Traceback" not in err
-    assert harness_eval("run", study, "--out", out).code == 0
+    assert harness_eval("run", study, "--limit", "2", "--out", out).code == 0
     assert keys(out).total() == planned(out)
 
 
