@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
@@ -16,6 +17,8 @@ from harness_eval.cli.view_server import Server
 from harness_eval.errors import ConfigError
 from harness_eval.report.trajectory_index import trial_name
 from harness_eval.report.trajectory_pages import Pages
+from harness_eval.store import Row
+from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
 
@@ -45,14 +48,15 @@ def view(
 
     A small server on this machine shows the folder as it is, also while the run goes on; Ctrl-C ends it.
     """
-    store.read_study(folder)
-    names = _named(folder, trial, other)
+    study, rows = store.read_study(folder), [] if trial is None else listed(folder)
+    repeats = [] if other or out or trial is None else _repeats(rows, trial)
+    names = [] if trial is None or len(repeats) > 1 else _named(rows, trial, other, study)
     if out is not None:
         _write(folder, names, out)
         print_json({"file": str(out), "trials": names}) if as_json else print(out)
         return
     server = _server(folder, port)
-    address = server.address + _path(names)
+    address = server.address + (_list_of(repeats[0]) if len(repeats) > 1 else _path(names))
     with server:
         if as_json:
             print_json({"address": address, "folder": str(folder), "trials": names})
@@ -67,15 +71,20 @@ def view(
             say("ended")
 
 
-def _named(folder: Path, trial: str | None, other: str | None) -> list[str]:
-    """The whole names of the trials that are meant."""
-    if trial is None:
-        return []
-    rows = listed(folder)
+def _named(rows: Sequence[Row], trial: str, other: str | None, study: Mapping[str, Json]) -> list[str]:
+    """The whole names of the one or two trials that are meant."""
     first = find_trial(rows, trial)
-    if other is None:
-        return [trial_name(first)]
-    return [trial_name(first), trial_name(find_partner(rows, first, other, store.read_study(folder)))]
+    both = [first] if other is None else [first, find_partner(rows, first, other, study)]
+    return [trial_name(row) for row in both]
+
+
+def _repeats(rows: Sequence[Row], trial: str) -> list[Row]:
+    """The trials of one task and one harness, where just these two are named."""
+    return [row for row in rows if trial.strip("/") == f"{row['task']}/{row['harness']}"]
+
+
+def _list_of(row: Row) -> str:
+    return f"/?{urlencode({'task': row['task'], 'harness': row['harness']})}"
 
 
 def _path(names: list[str]) -> str:

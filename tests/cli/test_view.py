@@ -225,8 +225,16 @@ def test_a_port_that_is_taken_is_one_line(harness_eval: Run, folder: Path, serve
     assert f"--port {server.server_port}: " in said.err
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_it_prints_its_address_and_ends_cleanly(folder: Path, sign: signal.Signals) -> None:
+def test_several_repeats_open_as_a_list(folder: Path) -> None:
+    with store.open_run(folder, store.read_study(folder)) as run:
+        run.append(Result(TrialKey("fix", "h1", "ref", 1), "id", Verdict(0.0)))
+    with start("view", folder, "fix/h1", "--no-browser") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip().endswith("/?task=fix&harness=h1")
+        process.send_signal(signal.SIGTERM)
+
+
+def test_it_prints_its_address_and_ends_cleanly(folder: Path) -> None:
     with start("view", folder, "fix/h1", "--no-browser", "--json") as process:
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "")
@@ -238,7 +246,7 @@ def test_it_prints_its_address_and_ends_cleanly(folder: Path, sign: signal.Signa
         connection.request("GET", "/")
         assert connection.getresponse().status == 200
         connection.close()
-        process.send_signal(sign)
+        process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 0
     assert "Traceback" not in err
