@@ -42,10 +42,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         "unsupported": [*support.nowhere(recorded), *refused.values()],
         "left_out": undone.left_out(recorded),
         "owed": undone.owed(recorded, outcomes, refused, trials["trials"]["owed"]),
-        "n_tasks": len(tasks),
-        "n_judged_tasks": summary.tasks,
-        "n_clusters": summary.groups,
-        "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
+        **_sizes(tasks, summary, valid),
         **leading(summary, names, reference),
         "harnesses": _harnesses(recorded, (summary, valid), outcomes, reference, refused),
         **why(summary, exposure, reference, support.void_axes(recorded, name)),
@@ -61,6 +58,16 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     }
     basis.stamp(made, recorded.study.get("seed"), bool(recorded.study.get("adaptive")))
     return made
+
+
+def _sizes(tasks: Sequence[str], summary: Summary, valid: Any) -> dict[str, Json]:
+    """How much there is; `n_clusters` are the groups of tasks, the units of sampling."""
+    return {
+        "n_tasks": len(tasks),
+        "n_judged_tasks": summary.tasks,
+        "n_clusters": summary.groups,
+        "n_harnesses": int(valid.any(axis=(0, 2)).sum()),
+    }
 
 
 def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:

@@ -204,11 +204,14 @@ def _noncentrality(table: Anova, f: float, probability: float) -> float:
     from scipy import optimize, special  # lazy: slow import
 
     def excess(noncentrality: float) -> float:
-        return float(special.ncfdtr(table.harnesses - 1, table.error_freedom, noncentrality, f)) - probability
+        found = float(special.ncfdtr(table.harnesses - 1, table.error_freedom, noncentrality, f))
+        return (0.0 if np.isnan(found) else found) - probability  # too small for the library to tell
 
     if excess(0.0) <= 0:
         return 0.0
-    upper = 10.0 + 10 * f * table.harnesses
+    upper = max(1.0, f * (table.harnesses - 1))
+    while excess(upper) > 0:
+        upper *= 1.5
     return float(optimize.brentq(excess, 0.0, upper))
 
 

@@ -48,6 +48,15 @@ def test_noncentral_interval_of_the_reference_table() -> None:
     assert (found.lambda_low, found.lambda_high) == pytest.approx((43.58903896, 151.0395078), rel=1e-5)
 
 
+def test_the_noncentral_interval_exists_where_harnesses_differ_enormously() -> None:
+    tables = (study(np.append(np.full(15, 2.0), -6.0), 50, seed) for seed in range(5))
+    for table in (anova(table) for table in tables):
+        assert table is not None
+        found = noncentral_interval(table)
+        assert found is not None
+        assert 0 < found.lambda_low < table.ms_harness / table.ms_error * 15 < found.lambda_high
+
+
 def test_jackknife_interval_of_the_reference_table() -> None:
     found = jackknife_interval(0.187563121**2, REFERENCE)
     assert found.limits == pytest.approx((0.1016590, 0.2450006), abs=5e-8)
