@@ -15,8 +15,11 @@ from .contrast_coding import Coding, code_levels
 from .estimate import UNKNOWN, Array, Estimate
 from .groups import Groups, enough, freedom, scaled, units
 from .intervals import normal_quantile, t_quantile
+from .rivals import Rival, rivals
 from .spread import noise_inflation
 
+_CLEAR = 0.05  # adjusted p value below which an axis stands out
+_REPLACED = 2  # axes that stand out; a rival needs a further one that it can explain
 _ROUNDING = 1e-12  # what arithmetic leaves of a zero
 
 
@@ -99,13 +102,15 @@ def axis_effects(
     if not coding.names:
         return AxisEffects((), (), None, None, None, ())
     judged_T = judged_tasks(mean_TH)
-    fit = _least_squares(additive_fit(mean_TH[:, tested]), coding, groups and groups.rows(judged_T))
+    cells, groups = additive_fit(mean_TH[:, tested]), groups and groups.rows(judged_T)
+    fit = _least_squares(cells, coding, groups)
+    least = _rivalled(cells, fit, groups)
     columns = range(1, len(coding.names) + 1)
-    p_K = [_wald([column], fit) for column in columns]
+    p_K = [_at_least(_wald([column], fit), least.get(axis)) for column, (axis, _) in enumerate(coding.names, start=1)]
     effects = tuple(_effect(fit, *row) for row in zip(columns, p_K, holm(p_K), strict=True))
-    shares = _shares(fit)
+    shares = _shares(fit, least)
     sd = None if fit.lack_of_fit is None else fit.lack_of_fit**0.5
-    return AxisEffects(effects, shares.axes, shares.entangled, shares.other, sd, _notes(fit))
+    return AxisEffects(effects, shares.axes, shares.entangled, shares.other, sd, _notes(fit, least))
 
 
 def _least_squares(cells: AdditiveFit, coding: Coding, groups: Groups | None = None) -> _Fit:
@@ -157,6 +162,42 @@ def _wald(columns: list[int], fit: _Fit) -> float | None:
     return float(special.fdtrc(count, freedom, f * freedom / fit.freedom))
 
 
+def _rivalled(cells: AdditiveFit, fit: _Fit, groups: Groups | None) -> dict[str, float]:
+    """By axis, a limit below which its p value cannot be: what it explains beyond a hidden interaction is that unclear.
+
+    Such an interaction is one of the leading axis with another one that stands out.
+    """
+    shares = {one.axis: one.share or 0.0 for one in _shares(fit, {}).axes}
+    clear, leading = _clear(fit), max(shares, key=lambda axis: shares[axis])
+    found: dict[str, float] = {}
+    for rival in rivals(fit.coding, leading) if leading in clear and len(clear) > _REPLACED else ():
+        for axis in shares.keys() - {leading, rival.other} if rival.other in clear else ():
+            found[axis] = max(found.get(axis, 0.0), _beyond(rival, axis, cells, fit.coding, groups))
+    return found
+
+
+def _clear(fit: _Fit) -> set[str]:
+    """The axes that stand out, by all their levels together or by one of them."""
+    levels = [_wald([column], fit) for column in range(1, len(fit.coding.names) + 1)]
+    by_level = {axis for (axis, _), p in zip(fit.coding.names, holm(levels), strict=True) if _is_clear(p)}
+    return by_level | {one.axis for one in _shares(fit, {}).axes if _is_clear(one.p_adjusted)}
+
+
+def _is_clear(p: float | None) -> bool:
+    return p is not None and p < _CLEAR
+
+
+def _beyond(rival: Rival, axis: str, cells: AdditiveFit, coding: Coding, groups: Groups | None) -> float:
+    """p value of what the rival leaves for an axis; 1 where that is nothing."""
+    changed, columns = rival.beyond(coding, axis)
+    p = _wald(columns, _least_squares(cells, changed, groups))
+    return 1.0 if p is None else p
+
+
+def _at_least(p: float | None, least: float | None) -> float | None:
+    return p if p is None or least is None else max(p, least)
+
+
 def _effect(fit: _Fit, column: int, p: float | None, p_adjusted: float | None) -> AxisEffect:
     coding = fit.coding
     (axis, level), reason = coding.names[column - 1], coding.reasons[column - 1]
@@ -181,8 +222,11 @@ def holm(p_K: Sequence[float | None]) -> list[float | None]:
     return [adjusted.get(index) for index in range(len(p_K))]
 
 
-def _shares(fit: _Fit) -> _Shares:
-    """First-order variance shares of the axes; axes the design cannot separate have one share together."""
+def _shares(fit: _Fit, least: Mapping[str, float]) -> _Shares:
+    """First-order variance shares of the axes; axes the design cannot separate have one share together.
+
+    `least` has, by axis, a limit below which its p value cannot be.
+    """
     axes, why = fit.coding.by_axis(), fit.coding.why
     entangled = [column for axis, columns in axes.items() if why(axis) for column in columns]
     variance = {axis: _variance(columns, fit) for axis, columns in axes.items() if not why(axis)}
@@ -192,7 +236,7 @@ def _shares(fit: _Fit) -> _Shares:
     def share(value: float | None) -> float | None:
         return None if value is None or total <= _ROUNDING else value / total
 
-    p_values = [_wald(columns, fit) for columns in axes.values()]
+    p_values = [_at_least(_wald(columns, fit), least.get(axis)) for axis, columns in axes.items()]
     rows = zip(axes, p_values, holm(p_values), strict=True)
     shares = tuple(AxisShare(axis, share(variance.get(axis)), p, holm_p, why(axis)) for axis, p, holm_p in rows)
     return _Shares(shares, share(together if entangled else None), share(fit.lack_of_fit))
@@ -210,8 +254,10 @@ def _variance(columns: list[int], fit: _Fit) -> float:
     return max(0.0, float(beta_L @ weight_LL @ beta_L) - noise)
 
 
-def _notes(fit: _Fit) -> tuple[str, ...]:
+def _notes(fit: _Fit, least: Mapping[str, float]) -> tuple[str, ...]:
     notes = []
+    if doubtful := sorted(axis for axis in _clear(fit) if least.get(axis, 0.0) >= _CLEAR):
+        notes.append(f"one interaction, hidden by the design, may be all that stands out on {', '.join(doubtful)}")
     if fit.lack_of_fit is None:
         notes.append("no spare harnesses: axis effects hold for these configurations, interactions are unknown")
     if any(reason is not None for reason in fit.coding.reasons):
