@@ -165,4 +165,4 @@ def _title(row: Row) -> str:
     else:
         score = row["score"]
         ended = "solved" if score == 1 else "not solved" if not score else f"score {percent(score)}"
-    return f"repeat {row['repeat'] + 1}: {ended}"
+    return f"repeat {row['repeat']}: {ended}"
