@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
@@ -13,6 +13,8 @@ from harness_eval.endpoints import redirects
 from harness_eval.endpoints.encoding import BadEncoding, PlainBody
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
     import openai
 
@@ -24,6 +26,7 @@ def open_client(base_url: str, key: str | None, timeout_seconds: float) -> opena
     import httpx2  # lazy: slow import
     import openai  # lazy: slow import
 
+    trusted = not _is_local(base_url)
     # The aiohttp transport costs two thirds of the CPU time of the default one. A proxy named in the environment cannot
     # reach a server on this machine.
     return openai.AsyncOpenAI(
@@ -32,11 +35,20 @@ def open_client(base_url: str, key: str | None, timeout_seconds: float) -> opena
         max_retries=0,
         timeout=httpx2.Timeout(timeout_seconds, connect=30.0),
         http_client=openai.DefaultAioHttpClient(
-            trust_env=not _is_local(base_url),
+            trust_env=trusted,
+            verify=_certificates(trusted),
             follow_redirects=False,
             event_hooks={"response": [partial(_bound_refusal, seconds=timeout_seconds)]},
         ),
     )
+
+
+@cache
+def _certificates(trust_env: bool) -> ssl.SSLContext:
+    """Whom an encrypted connection is made with; read once, since that takes longer than many a request."""
+    import httpx2  # lazy: slow import
+
+    return httpx2.create_ssl_context(trust_env=trust_env)
 
 
 def all_headers(key: str | None, headers: Mapping[str, str]) -> dict[str, str | openai.Omit]:
