@@ -17,7 +17,7 @@ from harness_eval.bundled import folder as bundled_folder
 from harness_eval.report import wording
 from harness_eval.report.trajectory_pair import Pair, Pairing, align
 from harness_eval.report.trajectory_sent import Sent
-from harness_eval.report.trajectory_text import clean, excerpt, spans, visible
+from harness_eval.report.trajectory_text import clean, excerpt, spans, steps, visible
 from harness_eval.report.trajectory_told import Trial, Turn, known, read_trial
 from harness_eval.store import Row
 from harness_eval.types import Json, Malformed, Note
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LARGEST = 200_000  # characters of a fragment, as far as shortening its texts can bring it there
+_SHORT = 240  # characters of a value that stands on one line
 _BEFORE_FIRST = 8  # rows that are kept before the first difference where rows must be left out
 
 
@@ -112,11 +113,13 @@ def _render(name: str, size: _Size, values: Mapping[str, Json]) -> str:
 
 
 def _cut(most: int, text: Json, share: float = 1.0) -> Json:
-    return excerpt(text if isinstance(text, str) else _pretty(text), max(40, int(most * share)))
+    return excerpt(text if isinstance(text, str) else _json(text), max(40, int(most * share)))
 
 
-def _pretty(value: Json) -> str:
-    return recording.dump(value, pretty=True).decode()
+def _json(value: Json) -> str:
+    """A value on one line where it is short, else indented."""
+    short = recording.dump(value).decode()
+    return short if len(short) <= _SHORT else recording.dump(value, pretty=True).decode()
 
 
 @cache
@@ -141,6 +144,7 @@ def environment() -> Environment:
         "checked": checked,
         "spent": spent,
         "outcome": outcome,
+        "steps": steps,
     }
     return environment
 

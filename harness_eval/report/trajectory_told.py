@@ -49,10 +49,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A note or a compaction between two steps; `sent` is the request for the summary."""
+    """A note or a compaction between two steps.
+
+    Of a compaction `sent` is the request for the summary, and `covered` are the steps that it stands for, where the
+    record is whole.
+    """
 
     event: Note | Compaction
     sent: Sent | str | None = None
+    covered: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +185,7 @@ def _turns(harness: Harness | None, record: Trajectory, number: int, derive: boo
     sent = requests(harness, record) if harness and derive else {}
     turns: list[Turn] = []
     before: list[Aside] = []
-    calls = 0
+    calls, first = 0, number
     for place, event in enumerate(record.events):
         if isinstance(event, Step):
             number += 1
@@ -188,8 +193,14 @@ def _turns(harness: Harness | None, record: Trajectory, number: int, derive: boo
             turns.append(Turn(number, tuple(before), event, sent.get(place), made))
             before, calls = [], calls + len(event.action.calls)
         else:
-            before.append(Aside(event, sent.get(place)))
+            before.append(Aside(event, sent.get(place), () if first else _covered(record, event)))
     return (*turns, Turn(number + 1, tuple(before))) if before else tuple(turns)
+
+
+def _covered(record: Trajectory, event: Note | Compaction) -> tuple[int, ...]:
+    """The steps among the events that a compaction covers, by number."""
+    told = record.events[: event.covers] if isinstance(event, Compaction) else ()
+    return tuple(range(1, 1 + sum(isinstance(each, Step) for each in told)))
 
 
 def _calls(harness: Harness | None, step: Step, number: int) -> Iterator[Call]:

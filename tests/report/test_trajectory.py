@@ -91,7 +91,7 @@ def test_what_a_whole_dialogue_met_is_told_in_any_protocol(tmp_path: Path) -> No
         assert "requests derived again from the record, each as it was recorded" in text, name
         assert "I want to see what ls says." in text
     assert "context summary not full" in " ".join(told["summary"].split())
-    assert "Compaction: these notes of the model's replace the first" in told["summary"]
+    assert "Compaction: these notes of the model's stand for step" in told["summary"]
     assert "instead: summary as user message" in told["summary"]
     assert "described in the system prompt" in told["spoken"]
     Checked(pair_html(tmp_path / "run", rows["canonical"], rows["summary"]))
