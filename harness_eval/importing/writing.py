@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -96,6 +96,12 @@ def _levels(attempts: Iterable[Attempt]) -> Levels:
     return {name: dict(sorted(levels[name].items())) for name in sorted(levels)}
 
 
+def _repeats(attempts: Iterable[Attempt]) -> int | None:
+    """How many trials each cell has; None where they differ."""
+    numbers = set(Counter((each.model, each.harness, each.task) for each in attempts).values())
+    return numbers.pop() if len(numbers) == 1 else None
+
+
 def _suites(attempts: Iterable[Attempt]) -> dict[str, tuple[str, str]]:
     """The suite and the group of each task.
 
@@ -168,6 +174,7 @@ def _study(found: Found, levels: Levels, canonical: str | None) -> dict[str, Jso
         ],
         "canonical": canonical,
         "axes": [axis for axis in axes if any(each.get(axis) != usual.get(axis) for each in levels.values())],
+        "repeats": _repeats(found.attempts),
         "planned": None,
         "unsupported": [],
         "notes": [*found.notes, *([_EXPOSED] if axes else [])],
