@@ -116,7 +116,7 @@ def _lost(side: Sequence[Outcome]) -> dict[str, Json]:
 def spent(pairing: Pairing) -> list[dict[str, Json]]:
     """Tokens, seconds and cost of a judged trial, means over the common cells, and their ratio, paired by task.
 
-    A cost is left out where a trial of either run has no price.
+    A cost is left out where a trial of either run has no price, and whatever neither run has recorded.
     """
     sides = [[one for one in side if one.judged] for side in pairing.outcomes()]
     grid = _Grid(pairing, sides)
@@ -124,7 +124,7 @@ def spent(pairing: Pairing) -> list[dict[str, Json]]:
     for what, value in _USED.items():
         if not any(value(one) is None for side in sides for one in side):
             rows.append({"what": what, **_used(grid, value)})
-    return rows
+    return [row for row in rows if row["before"] or row["after"]]
 
 
 def _used(grid: _Grid, value: Callable[[Outcome], float | None]) -> dict[str, Json]:

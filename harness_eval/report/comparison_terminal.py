@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from harness_eval.report import comparison_details as details
 from harness_eval.report import comparison_words as words
 from harness_eval.report.findings import level_name
-from harness_eval.report.wording import count, difference, one_line, percent, points
+from harness_eval.report.wording import UNKNOWN, count, difference, one_line, percent, points
 from harness_eval.types import Json
 
 Data = Mapping[str, Json]
@@ -54,7 +54,9 @@ def _table(lines: Sequence[words.Line]) -> list[str]:
 
 
 def _said(line: words.Line) -> str:
-    """The verdict, with what would have been seen where nothing was."""
+    """The verdict, with what would have been seen where nothing was; of an unknown figure what it is."""
+    if line.verdict == UNKNOWN:
+        return line.meaning
     if line.verdict == "no difference seen" and line.detectable:
         return f"no difference seen ({line.detectable} would be)"
     return line.verdict
@@ -93,6 +95,8 @@ def _tasks(data: Data) -> list[str]:
 
 
 def _labels(data: Data) -> list[str]:
+    if not data["labels"]:
+        return []
     moved = [row for row in data["labels"] if row["moved"]]
     lines = _wrapped("LABELS", f"{len(moved) or 'none'} of {count(len(data['labels']), 'label')} grew or shrank")
     for row in moved[:_SHOWN]:
