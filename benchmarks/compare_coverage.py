@@ -1,6 +1,6 @@
 """How often the intervals of `harness-eval compare` hold the true change, by simulation.
 
-python benchmarks/compare_coverage.py                                 # 200 repetitions of all cells, about ten minutes
+python benchmarks/compare_coverage.py                                 # 200 repetitions of all cells; COMPARISON.md
 python benchmarks/compare_coverage.py --reps 40 --cells 100,18,1      # a quick look
 
 Both runs meet the same tasks. logit p = centre + task + harness + cell, with tasks of SD 2.5 and cells of SD 1, of
