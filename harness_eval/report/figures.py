@@ -91,7 +91,8 @@ def lines(
     dense = len(rows) > _DENSE
     width, pitch = (3.5, 1.75 * _ROW_INCHES) if narrow else (8.6, _ROW_INCHES * (0.75 if dense else 1))
     height = len(rows) * pitch + _FOOT_INCHES
-    gutter = 0.02 if narrow else 2.1 / width
+    longest = max((len(one_line(row.label, _LABEL_LENGTH)) for row in rows), default=0)
+    gutter = 0.02 if narrow else (0.25 + _CHARACTER_INCHES * longest) / width
     said = "" if narrow else max((getattr(row, "said", "") for row in rows), key=len, default="")
     right = (0.2 + _CHARACTER_INCHES * len(said)) / width if said else 0.03
     with rc_context(_SETTINGS | {"font.size": 8.0 if dense and not narrow else 9.0}):
