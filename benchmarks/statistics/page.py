@@ -12,6 +12,7 @@ from .cells import Known, Result, Stat
 from .tables import TABLES, Column, Table
 
 LIMIT = 3.0  # Monte-Carlo errors
+_EVERY_CELL = 63  # of the published summary of WORST
 Results = Mapping[str, Mapping[str, Result]]  # table, then cell
 
 _HOW_TO_READ = """\
@@ -125,7 +126,10 @@ def worst_summary(results: Mapping[str, Result]) -> Iterable[str]:
     for method in dict.fromkeys(name.split("|")[2] for name in results):
         some = [result for name, result in results.items() if name.endswith(f"|{method}")]
         before = [float(text.strip(" %")) for text in rows["hbdp" if "hbdp" in method else method]]
-        yield _row([method, str(len(some)), *_summary(some, before, 250 if "hbdp" in method else 200)])
+        texts = _summary(some, before, 250 if "hbdp" in method else 200)
+        if len(some) < _EVERY_CELL:  # not comparable before all scenarios are in
+            texts = [text.split("; ")[0].rstrip(")") + ")" for text in texts]
+        yield _row([method, f"{len(some)} of {_EVERY_CELL}", *texts])
 
 
 def _summary(results: list[Result], before: list[float], reps: int) -> list[str]:

@@ -110,8 +110,8 @@ def _others_of(scenario: str, rep: int, study: Drawn, draws_IH: Array) -> dict[s
     p_H = worst.probability_of_worst(draws_IH)
     named = int(p_H.argmax())
     own = estimators.middle(draws_IH[:, named])
-    order = np.argsort(-p_H)
-    posterior_set = order[: int(np.searchsorted(np.cumsum(p_H[order]), 0.95) + 1)]
+    first_H = np.bincount(draws_IH.argmin(axis=1), minlength=harnesses) / len(draws_IH)
+    posterior_set, shared_set = _likeliest(first_H), _likeliest(p_H)
     mcb = paired.worst_set(study.mean_TH, rng)
     lowest = np.flatnonzero(true_H <= true_H.min() + 1e-12)
     return {
@@ -125,9 +125,17 @@ def _others_of(scenario: str, rep: int, study: Drawn, draws_IH: Array) -> dict[s
         "own score coverage": _within(own[1], float(true_H[named]), own[2]),
         "posterior set holds": float(np.isin(lowest, posterior_set).any()),
         "posterior set size": float(len(posterior_set)),
+        "shared set holds": float(np.isin(lowest, shared_set).any()),
+        "shared set size": float(len(shared_set)),
         "worst set holds": float(np.isin(lowest, mcb).any()),
         "worst set size": float(len(mcb)),
     }
+
+
+def _likeliest(p_H: Array) -> Array:
+    """Harnesses that together are the worst with probability .95, likeliest first."""
+    order = np.argsort(-p_H, kind="stable")
+    return order[: int(np.searchsorted(np.cumsum(p_H[order]), 0.95) + 1)]
 
 
 def _run_others(scenario: str, size: Size, reps: int) -> Values:
