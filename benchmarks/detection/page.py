@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.detection import table
 from benchmarks.detection.bank import Bank
 from benchmarks.detection.checking import Checked
-from benchmarks.detection.studies import FEW, MORE, STRENGTHS
+from benchmarks.detection.studies import FEW, MORE, SEEDS, STRENGTHS
 from benchmarks.detection.table import HARNESSES, Judged
 
 _BEGIN = """# Does a report find what was planted?
@@ -65,8 +65,9 @@ def page(judged: Judged, bank: Bank, checked: Checked | None) -> str:
 
 def _counts(judged: Judged, bank: Bank) -> str:
     trials = sum(case.tasks * HARNESSES for case in judged)
+    seeds = len({case.seed for case in judged})
     return (
-        f"The {len(judged):,} runs of these tables have {trials:,} trials, of which "
+        f"The {len(judged):,} runs of these tables, with {seeds} of {len(SEEDS)} seeds, have {trials:,} trials, of which "
         f"{sum(map(len, bank.known.values())):,} are distinct.\n"
     )
 
