@@ -67,8 +67,8 @@ def _counts(judged: Judged, bank: Bank) -> str:
     trials = sum(case.tasks * HARNESSES for case in judged)
     seeds = len({case.seed for case in judged})
     return (
-        f"The {len(judged):,} runs of these tables, with {seeds} of {len(SEEDS)} seeds, have {trials:,} trials, of which "
-        f"{sum(map(len, bank.known.values())):,} are distinct.\n"
+        f"The {len(judged):,} runs of these tables, with {seeds} of {len(SEEDS)} seeds, have {trials:,} trials: "
+        f"{sum(map(len, bank.known.values())):,} distinct ones.\n"
     )
 
 
