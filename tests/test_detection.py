@@ -141,7 +141,6 @@ def test_where_the_canonical_level_is_hit_a_spared_level_that_gains_is_the_right
     [
         (_level("context", "window(steps=3)", -0.4, 0.01), True),  # a level that it bears
         (_level("context", "summary(window=2500)", 0.4, 0.01), True),  # a level that seems to help
-        (_level("context", "summary(window=2500)", -0.4, 0.05), False),  # nothing stands out
         (_level("context", "summary(window=2500)", None, 0.01), False),  # no effect is known  # type: ignore[arg-type]
         (_level("planning", "todo", -0.4, 0.01), False),  # another axis
     ],
@@ -149,6 +148,12 @@ def test_where_the_canonical_level_is_hit_a_spared_level_that_gains_is_the_right
 def test_a_coupling_is_not_found_by_another_level_or_chance(level: dict[str, Any], axis_found: bool) -> None:
     found = judgement({"axes": [level], "shares": [_share("context", 0.01)]}, "lost-after-compaction")
     assert (found.axis, found.level) == (axis_found, False)
+
+
+@pytest.mark.parametrize(("joint", "found"), [(0.01, True), (0.05, False)])
+def test_where_no_level_stands_out_by_itself_the_axis_must(joint: float, found: bool) -> None:
+    why = {"axes": [_level("context", "summary(window=2500)", -0.4, 0.06)], "shares": [_share("context", joint)]}
+    assert judgement(why, "lost-after-compaction").level == found
 
 
 def test_a_coupling_is_not_found_when_another_axis_explains_more() -> None:

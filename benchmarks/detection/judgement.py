@@ -17,11 +17,12 @@ from harness_eval.types import Json
 class Judgement:
     """What a report says, held against what was planted.
 
-    `axis`: the axis that explains most and the first level that stands out are of the planted axis. `level`: besides,
-    that level is one that the coupling hits, and it costs; or one that it spares, and it gains, where the coupling hits
-    the canonical level (the report then says that the canonical level costs). `accused`: axes that stand out although
-    they are neither planted nor tied to the planted one. `named` is the first level that stands out, as "axis = level",
-    or "".
+    `axis`: the axis that explains most and the first level that stands out are of the planted axis; where no level
+    stands out by itself, but all of that axis together do, its first level is the one that the report names. `level`:
+    besides, that level is one that the coupling hits, and it costs; or one that it spares, and it gains, where the
+    coupling hits the canonical level (the report then says that the canonical level costs). `accused`: axes that stand
+    out although they are neither planted nor tied to the planted one. `named` is the level that the report names, as
+    "axis = level", or "".
     """
 
     axis: bool
@@ -40,12 +41,16 @@ def judgement(why: Mapping[str, Json], coupling: str, tied: Collection[str] = ()
     hit = COUPLINGS[coupling].hits[planted] if coupling else ()
     levels = [row for row in why["axes"] if row["effect"] is not None and _stands_out(row)]
     out = {row["axis"] for row in (*levels, *filter(_stands_out, why["shares"]))}
-    first = levels[0] if levels else None
     leading = why["shares"][0]["axis"] if why["shares"] else ""
+    first = levels[0] if levels else _most_of(why, leading) if leading in out else None
     axis = bool(planted) and first is not None and first["axis"] == planted == leading
     level = axis and first is not None and (_costs(first, hit) or _spares(first, hit, canonical().levels[planted]))
     named = f"{first['axis']} = {first['level']}" if first else ""
     return Judgement(axis, level, tuple(sorted(out - {planted, *tied})), named)
+
+
+def _most_of(why: Mapping[str, Json], axis: str) -> Mapping[str, Json] | None:
+    return next((row for row in why["axes"] if row["axis"] == axis and row["effect"] is not None), None)
 
 
 def _costs(row: Mapping[str, Json], hit: Collection[str]) -> bool:

@@ -20,7 +20,8 @@ tasks), times tasks of the suite core, once each. Each seed deals axes and level
 of its own, chooses the tasks, and draws the trials in which a coupling of a strength below 1 is there.
 
 - **Found, axis**: the axis with the largest share of the variance, and the first level that stands out (adjusted p
-  below .05), are of the planted axis. **Axis and level**: besides, that level is one that the coupling hits, and it
+  below .05), are of the planted axis; where no level stands out by itself, but all levels of that axis together do, it
+  is the level that matters most there. **Axis and level**: besides, that level is one that the coupling hits, and it
   costs; or, where the canonical level itself is hit, one that is spared, and it gains. This is what the first sentences
   of a report name.
 - **False accusation**: an axis stands out, by all its levels together or by one of them, that is neither planted nor

@@ -47,6 +47,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = 128  # connections that wait; beyond them a browser tries again after seconds
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.pages = Pages(folder)

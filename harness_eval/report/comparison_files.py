@@ -9,7 +9,7 @@ from pathlib import Path
 from harness_eval import recording
 from harness_eval.bundled import folder as bundled
 from harness_eval.errors import ConfigError
-from harness_eval.report import comparison_details, comparison_words, findings, wording
+from harness_eval.report import comparison_details, comparison_words, effect_words, wording
 from harness_eval.report.comparison_page import page
 from harness_eval.report.markdown import Ready, name, prose
 from harness_eval.report.whole import encode, replace
@@ -32,7 +32,12 @@ def markdown(data: Mapping[str, Json]) -> str:
         finalize=lambda value: value if isinstance(value, Ready) else prose(value),
     )
     environment.filters["name"] = lambda text: Ready(name(text))
-    spoken = {"words": comparison_words, "details": comparison_details, "findings": findings, "wording": wording}
+    spoken = {
+        "words": comparison_words,
+        "details": comparison_details,
+        "effect_words": effect_words,
+        "wording": wording,
+    }
     text = environment.get_template("comparison.md.j2").render(data=data, **spoken)
     return re.sub(r"\n{3,}", "\n\n", text)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from harness_eval.bundled import folder
-from harness_eval.report import comparison_details, comparison_words, findings, wording
+from harness_eval.report import comparison_details, comparison_words, effect_words, wording
 from harness_eval.report.comparison_figures import Pair, Point, dumbbells, intervals
 from harness_eval.report.figures import BAD, GOOD, INK, MUTED, Row, Scale, forest
 from harness_eval.types import Json
@@ -30,7 +30,12 @@ def page(data: Data) -> str:
         lstrip_blocks=True,
         finalize=lambda value: _visible(value) if isinstance(value, str) else value,
     )
-    spoken = {"words": comparison_words, "details": comparison_details, "findings": findings, "wording": wording}
+    spoken = {
+        "words": comparison_words,
+        "details": comparison_details,
+        "effect_words": effect_words,
+        "wording": wording,
+    }
     return environment.get_template("comparison.html.j2").render(data=data, drawn=_drawings(data), **spoken)
 
 
@@ -86,7 +91,7 @@ def _level_row(level: Data) -> Row:
     sure = comparison_details.surely(level)
     colour = (BAD if found["estimate"] < 0 else GOOD) if sure else MUTED
     return Row(
-        findings.level_name(level), 100 * found["estimate"], _percent(found["low"]), _percent(found["high"]), colour
+        effect_words.level_name(level), 100 * found["estimate"], _percent(found["low"]), _percent(found["high"]), colour
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from harness_eval.report import comparison_details as details
 from harness_eval.report import comparison_words as words
-from harness_eval.report.findings import level_name
+from harness_eval.report.effect_words import level_name
 from harness_eval.report.wording import UNKNOWN, count, difference, one_line, percent, points
 from harness_eval.types import Json
 

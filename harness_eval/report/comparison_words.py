@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from harness_eval.report import findings
+from harness_eval.report import effect_words, findings
 from harness_eval.report.comparison_details import moved_levels
 from harness_eval.report.wording import UNKNOWN, count, difference, interval, one_line, percent, points
 from harness_eval.types import Json
@@ -218,5 +218,5 @@ def _level_sentence(data: Data) -> list[str]:
     one, others = rows[0], len(rows) - 1
     effects = " to ".join(points(one[side]["estimate"], signed=True) for side in ("before", "after"))
     more = f"; so did that of {count(others, 'other level')}" if others else ""
-    name = findings.level_name(one)
+    name = effect_words.level_name(one)
     return [f"The effect of {name} went from {effects} ({difference(one['change'], signed=True)}){more}."]

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness_eval.report import diagnosis_words
-from harness_eval.report.support import NOT_COMPARED
-from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT
+from harness_eval.report import diagnosis_words, effect_words
 from harness_eval.report.wording import (
-    NOT_EXERCISED,
     SCRIPTED,
     UNKNOWN,
     count,
@@ -25,6 +22,7 @@ from harness_eval.types import Json
 
 _SET_SHOWN = 3
 _RELIABLE = 0.5  # below it a ranking is mostly noise
+NO_CANONICAL = "no canonical harness"
 MARGIN = "margin 10 pp, simultaneous 95 %"  # of the verdicts
 
 Section = Mapping[str, Json]
@@ -57,14 +55,14 @@ def headlines(section: Section, data: Section) -> list[Headline]:
         _rate("WORST", section["worst"], worst_phrase(section)),
         _rate("MEAN", section["mean"], f"over {tested}"),
         _points("SPREAD", spread, f"standard deviation between harnesses, net of noise{_beside_spread(section)}"),
-        _points("GAP", section["gap"], _reason(section) or "canonical minus WORST"),
+        _points("GAP", section["gap"], _reason(section) or ("canonical minus WORST" if canonical else NO_CANONICAL)),
         Headline(
             "FLOOR",
             UNKNOWN if floor is None else f"≥ {percent(floor)}",
             "" if floor is None else "one-sided 95 %",
             _reason(section) or "every tested harness, free of any model",
         ),
-        _rate("CANONICAL", section["canonical"], one_line(canonical) if canonical else "no canonical harness"),
+        _rate("CANONICAL", section["canonical"], one_line(canonical) if canonical else NO_CANONICAL),
     ]
 
 
@@ -132,7 +130,7 @@ def sentences(section: Section, data: Section) -> list[str]:
     """The verdict in a few plain sentences."""
     if not section["trials"]["judged"]:
         return ["No trial has a verdict, so nothing can be said yet."]
-    told = [_level(section), *_cause(section)]
+    told = [_level(section), *effect_words.cause(section)]
     if section["of_the_wire"]:
         told.insert(1, diagnosis_words.wire_sentence(section))
     if section["unsupported"]:
@@ -159,79 +157,10 @@ def _level(section: Section) -> str:
     said = f"Under the worst of {tested} {who} scores {share(worst)}"
     if gap["estimate"] is not None:
         said += f", {difference(gap)} below the canonical harness"
-    if not differ(section):
+    if not effect_words.differ(section):
         p_equal = p_value(section["spread"]["p_equal"])
         return f"No difference between harnesses stands out from noise (p {p_equal}). {said}."
     return f"{said}. The worst is {worst_phrase(section)}."
-
-
-def differ(section: Section) -> bool:
-    """Whether the test of equal harnesses leaves room for a difference; an unknown one does."""
-    p_equal = section["spread"].get("p_equal")
-    return p_equal is None or p_equal < SIGNIFICANT
-
-
-def _cause(section: Section) -> list[str]:
-    """The level that costs most, if any stands out from noise."""
-    levels = [
-        row
-        for row in section["axes"]
-        if row["effect"] is not None and row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
-    ]
-    drops = [row for row in levels if row["effect"] < 0]
-    if not drops and section["worst"]["reason"]:  # below 20 tasks no level can stand out
-        return []
-    rises = [row for row in levels if row["effect"] > 0]
-    if rises and not drops:
-        best, others = rises[0], len(rises) - 1
-        more = f" (and {count(others, 'other level')} {'does' if others == 1 else 'do'} so too)" if others else ""
-        return [f"The canonical level costs: {level_name(best)} changes the score by {effect_phrase(best)}{more}."]
-    if not drops:
-        sought = differ(section) and any(row["effect"] is not None for row in section["axes"])
-        return ["No single level of an axis stands out as the cause."] if sought else []
-    worst, others = drops[0], len(drops) - 1
-    said = f"The level {level_name(worst)} changes the score by {effect_phrase(worst)}"
-    part = next((one for one in section["shares"] if one["axis"] == worst["axis"]), None)
-    if part and part["share"] is not None and part["p_adjusted"] is not None and part["p_adjusted"] < SIGNIFICANT:
-        said += (
-            f"; the axis {one_line(worst['axis'])} explains {percent(part['share'])} of the variance between harnesses"
-        )
-    more = f" {count(others, 'other level')} {'costs' if others == 1 else 'cost'} something too." if others else ""
-    return [f"{said}.{more}"]
-
-
-def share_phrase(one: Section) -> str:
-    """An axis's share of the variance, with the test of all its levels at once, or why there is none."""
-    if one["share"] is None:
-        return _why_unknown(one["reason"])
-    joint = "" if one["p_adjusted"] is None else f" (joint p {p_value(one['p_adjusted'])})"
-    return percent(one["share"]) + joint
-
-
-def void_axes(section: Section) -> list[tuple[str, str]]:
-    """The axes that are not compared at this endpoint, each with the reason."""
-    return [
-        (one["axis"], one["reason"])
-        for one in section["shares"]
-        if one["reason"] and one["reason"].startswith(NOT_COMPARED)
-    ]
-
-
-def level_name(row: Section) -> str:
-    """`axis = level`, on one line."""
-    return f"{one_line(row['axis'])} = {one_line(row['level'])}"
-
-
-def effect_figures(row: Section) -> Section:
-    """An effect in the shape of all other figures."""
-    return {"estimate": row["effect"], "low": row["low"], "high": row["high"]}
-
-
-def exposure_phrase(row: Section) -> str:
-    """In what share of its trials a level acted."""
-    if row["exposure"] is None:
-        return "no judged trial"
-    return NOT_EXERCISED if row["exposure"] == 0 else percent(row["exposure"])
 
 
 def common_reason(section: Section) -> str | None:
@@ -247,21 +176,6 @@ def verdict_detail(entry: Section, section: Section) -> str:
         return "" if reason == common_reason(section) else reason
     more = entry["extra_tasks"]
     return f"about {count(more, 'more task')} would decide" if more else ""
-
-
-def effect_phrase(row: Section) -> str:
-    """The effect with its interval, or why there is none; never that there is no effect."""
-    if row["effect"] is not None:
-        return difference(effect_figures(row), signed=True)
-    return _why_unknown(row["reason"])
-
-
-def _why_unknown(reason: str | None) -> str:
-    if not reason:
-        return UNKNOWN
-    if reason == NEVER_ACTED:
-        return NOT_EXERCISED
-    return one_line(reason) if reason.startswith(NOT_COMPARED) else f"{UNKNOWN}: {one_line(reason)}"
 
 
 def incomplete_phrase(trials: Section) -> str:

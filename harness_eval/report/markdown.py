@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 from harness_eval.bundled import folder
 from harness_eval.diagnosis.labels import LABELS
-from harness_eval.report import designed, diagnosis_words, findings, overview, spending, traced_words, undone, wording
+from harness_eval.report import (
+    designed,
+    diagnosis_words,
+    effect_words,
+    findings,
+    overview,
+    spending,
+    traced_words,
+    undone,
+    wording,
+)
 from harness_eval.report.content import sections_of
 from harness_eval.types import Json
 
@@ -84,6 +94,7 @@ def _rendered(data: Mapping[str, Json], most: int, sections: Sequence[Mapping[st
             missing=len(every) - len(sections),
             most=most,
             designed=designed,
+            effect_words=effect_words,
             findings=findings,
             diagnosis=diagnosis_words,
             overview=overview,

@@ -11,6 +11,7 @@ from harness_eval.bundled import folder
 from harness_eval.report import (
     designed,
     diagnosis_words,
+    effect_words,
     figures,
     findings,
     matrix,
@@ -55,6 +56,7 @@ def page(data: Section, embedded: Sequence[Embedded] = ()) -> str:
         sections=list(zip(sections, drawn, strict=True)),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        effect_words=effect_words,
         findings=findings,
         diagnosis=diagnosis_words,
         designed=designed,
@@ -136,7 +138,8 @@ def _harness_row(entry: Section, section: Section) -> Row:
 def _level_row(level: Section) -> Row:
     p = level["p_adjusted"]
     colour = MUTED if p is None or p >= SIGNIFICANT else BAD if level["effect"] < 0 else GOOD
-    return _row(findings.level_name(level), findings.effect_figures(level), colour, findings.effect_phrase(level))
+    told = effect_words.effect_phrase(level)
+    return _row(effect_words.level_name(level), effect_words.effect_figures(level), colour, told)
 
 
 def _row(label: str, values: Section, colour: str, said: str) -> Row:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 
 from harness_eval.report import diagnosis_words as diagnosis
-from harness_eval.report import findings, traced_words
+from harness_eval.report import effect_words, findings, traced_words
 from harness_eval.report.content import sections_of
 from harness_eval.report.why import NEVER_ACTED
 from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent, share
@@ -63,7 +63,7 @@ def _why(section: Mapping[str, Json]) -> list[str]:
     if not section["axes"]:
         return []
     shares = [
-        f"{one_line(one['axis'])} {findings.share_phrase(one)}"
+        f"{one_line(one['axis'])} {effect_words.share_phrase(one)}"
         for one in section["shares"]
         if (one["share"] or 0) >= _SHARE_SHOWN
     ]
@@ -79,9 +79,9 @@ def _why(section: Mapping[str, Json]) -> list[str]:
         )
     for row in known[:_LEVELS_SHOWN]:
         p = "" if row["p_adjusted"] is None else f"  Holm p {p_value(row['p_adjusted'])}"
-        exposure = findings.exposure_phrase(row)
-        lines.append(f"  {findings.level_name(row):<38}{findings.effect_phrase(row)}{p}  exposed {exposure}")
-    lines += [f"  {one_line(axis)}: {one_line(reason)}" for axis, reason in findings.void_axes(section)]
+        exposure = effect_words.exposure_phrase(row)
+        lines.append(f"  {effect_words.level_name(row):<38}{effect_words.effect_phrase(row)}{p}  exposed {exposure}")
+    lines += [f"  {one_line(axis)}: {one_line(reason)}" for axis, reason in effect_words.void_axes(section)]
     silent = sum(row["reason"] == NEVER_ACTED for row in section["axes"])
     rest = max(0, len(known) - _LEVELS_SHOWN)
     if rest:

@@ -1,0 +1,110 @@
+"""What the axes and their levels do, in words: the cause of the drop, effects, shares, what was not exercised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness_eval.report.support import NOT_COMPARED
+from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT
+from harness_eval.report.wording import NOT_EXERCISED, UNKNOWN, count, difference, one_line, p_value, percent
+from harness_eval.types import Json
+
+Section = Mapping[str, Json]
+
+
+def cause(section: Section) -> list[str]:
+    """The level that costs most, if any stands out from noise."""
+    levels = [
+        row
+        for row in section["axes"]
+        if row["effect"] is not None and row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
+    ]
+    drops = [row for row in levels if row["effect"] < 0]
+    if not drops and section["worst"]["reason"]:  # below 20 tasks no level can stand out
+        return []
+    rises = [row for row in levels if row["effect"] > 0]
+    if rises and not drops:
+        best, others = rises[0], len(rises) - 1
+        more = f" (and {count(others, 'other level')} {'does' if others == 1 else 'do'} so too)" if others else ""
+        return [f"The canonical level costs: {level_name(best)} changes the score by {effect_phrase(best)}{more}."]
+    if not drops:
+        sought = differ(section) and any(row["effect"] is not None for row in section["axes"])
+        return _cause_by_axis(section) or (["No single level of an axis stands out as the cause."] if sought else [])
+    worst, others = drops[0], len(drops) - 1
+    said = f"The level {level_name(worst)} changes the score by {effect_phrase(worst)}"
+    part = next((one for one in section["shares"] if one["axis"] == worst["axis"]), None)
+    if part and part["share"] is not None and part["p_adjusted"] is not None and part["p_adjusted"] < SIGNIFICANT:
+        said += (
+            f"; the axis {one_line(worst['axis'])} explains {percent(part['share'])} of the variance between harnesses"
+        )
+    more = f" {count(others, 'other level')} {'costs' if others == 1 else 'cost'} something too." if others else ""
+    return [f"{said}.{more}"]
+
+
+def _cause_by_axis(section: Section) -> list[str]:
+    """The axis that explains most, where all its levels together stand out from noise though none does by itself."""
+    part = next(iter(section["shares"]), None)
+    if not part or part["share"] is None or part["p_adjusted"] is None or part["p_adjusted"] >= SIGNIFICANT:
+        return []
+    axis = one_line(part["axis"])
+    most = next((row for row in section["axes"] if row["axis"] == part["axis"] and row["effect"] is not None), None)
+    said = f"The axis {axis} makes a difference: it explains {share_phrase(part)} of the variance between harnesses"
+    if most is None:
+        return [f"{said}."]
+    alone = f"p {p_value(most['p_adjusted'])} by itself"
+    return [f"{said}. Most of it is {level_name(most)}, {effect_phrase(most)}, {alone}."]
+
+
+def differ(section: Section) -> bool:
+    """Whether the test of equal harnesses leaves room for a difference; an unknown one does."""
+    p_equal = section["spread"].get("p_equal")
+    return p_equal is None or p_equal < SIGNIFICANT
+
+
+def share_phrase(one: Section) -> str:
+    """An axis's share of the variance, with the test of all its levels at once, or why there is none."""
+    if one["share"] is None:
+        return _why_unknown(one["reason"])
+    joint = "" if one["p_adjusted"] is None else f" (joint p {p_value(one['p_adjusted'])})"
+    return percent(one["share"]) + joint
+
+
+def void_axes(section: Section) -> list[tuple[str, str]]:
+    """The axes that are not compared at this endpoint, each with the reason."""
+    return [
+        (one["axis"], one["reason"])
+        for one in section["shares"]
+        if one["reason"] and one["reason"].startswith(NOT_COMPARED)
+    ]
+
+
+def level_name(row: Section) -> str:
+    """`axis = level`, on one line."""
+    return f"{one_line(row['axis'])} = {one_line(row['level'])}"
+
+
+def effect_figures(row: Section) -> Section:
+    """An effect in the shape of all other figures."""
+    return {"estimate": row["effect"], "low": row["low"], "high": row["high"]}
+
+
+def exposure_phrase(row: Section) -> str:
+    """In what share of its trials a level acted."""
+    if row["exposure"] is None:
+        return "no judged trial"
+    return NOT_EXERCISED if row["exposure"] == 0 else percent(row["exposure"])
+
+
+def effect_phrase(row: Section) -> str:
+    """The effect with its interval, or why there is none; never that there is no effect."""
+    if row["effect"] is not None:
+        return difference(effect_figures(row), signed=True)
+    return _why_unknown(row["reason"])
+
+
+def _why_unknown(reason: str | None) -> str:
+    if not reason:
+        return UNKNOWN
+    if reason == NEVER_ACTED:
+        return NOT_EXERCISED
+    return one_line(reason) if reason.startswith(NOT_COMPARED) else f"{UNKNOWN}: {one_line(reason)}"
