@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import orjson
 import zstandard
@@ -16,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness_eval.types import Compaction, Event, Json, Note, Step, StopReason, Trajectory, TrialKey
 
 _EVENTS: dict[str, type[Event]] = {"step": Step, "note": Note, "compaction": Compaction}
+_LARGEST = 2**29  # bytes that a frame may unpack to: one that says more is damaged, or made to fill the memory
 _LONG_NUMBER = re.compile(rb"\d{20}")  # the fast decoder would make a float of it
 _NAMES = {kind: name for name, kind in _EVENTS.items()}
 
@@ -55,6 +58,17 @@ def load_or_none(data: bytes) -> Json | None:
         return load(data)
     except ValueError:
         return None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all, even if the machine stops."""
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
 
 
 def _plain(value: object) -> Json:
@@ -102,12 +116,29 @@ def extra_of(frame: bytes) -> dict[str, Json]:
     Raises:
         ValueError: the frame is damaged.
     """
-    extra = _opened(frame).get("extra")
+    return _extra(_opened(frame))
+
+
+def unpack_all(frame: bytes) -> tuple[Trajectory, dict[str, Json]]:
+    """The trajectory of a frame, and whatever else it holds about its trial.
+
+    Raises:
+        ValueError: the frame is damaged, or holds something else.
+    """
+    record = _opened(frame)
+    return from_record(record), _extra(record)
+
+
+def _extra(record: Mapping[str, Json]) -> dict[str, Json]:
+    extra = record.get("extra")
     return extra if isinstance(extra, dict) else {}
 
 
 def _opened(frame: bytes) -> dict[str, Json]:
     try:
+        size = zstandard.frame_content_size(frame)
+        if size > _LARGEST:
+            raise ValueError(f"it would unpack to {size:,} bytes")
         record = load(zstandard.ZstdDecompressor().decompress(frame))
     except zstandard.ZstdError as error:
         raise ValueError(f"ZstdError: {error}") from error

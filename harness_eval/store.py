@@ -11,6 +11,7 @@ a lost trial (one with a failure), which is why a trial may have more than one l
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,14 +82,20 @@ def rows(folder: Path) -> Iterator[Row]:
 
 
 def sound(row: Row) -> bool:
-    """Whether a line has what every reader relies on."""
-    failure, usage = row.get("failure"), row.get("usage")
+    """Whether a line has what every reader relies on; no number is infinite or NaN."""
+    failure, usage, again = row.get("failure"), row.get("usage"), row.get("recovered")
     texts = [row.get(key) for key in ("task", "harness", "endpoint")]
-    numbers = [row.get("repeat"), row.get("seconds"), row.get("score") or 0.0, row.get("cost") or 0.0]
+    numbers = [row.get("repeat"), row.get("seconds")]
+    known = [
+        *map(row.get, ("score", "cost", "steps", "attempt")),
+        again.get("score") if isinstance(again, dict) else None,
+    ]
+    numbers += [each for each in known if each is not None]
     if failure is not None:
         texts += [failure.get("owner"), failure.get("message")] if isinstance(failure, dict) else [None]
     numbers += [usage.get(name) for name in Usage.__slots__] if isinstance(usage, dict) else [None]
-    return all(isinstance(each, str) for each in texts) and all(type(each) in (int, float) for each in numbers)
+    numeric = all(type(each) in (int, float) and abs(each) < math.inf for each in numbers)
+    return numeric and all(isinstance(each, str) for each in texts)
 
 
 def latest(folder: Path) -> Iterator[Row]:
@@ -184,7 +191,7 @@ class RunFolder:
             for result in results:
                 if result.trajectory is not None:
                     frame = recording.pack(result.key, result.trajectory, result.extra)
-                    _replace(self.folder / TRAJECTORIES / recording.file_name(result.key), frame)
+                    recording.write_whole(self.folder / TRAJECTORIES / recording.file_name(result.key), frame)
             lines = b"".join(recording.dump(row_of(result)) + b"\n" for result in results)
             while lines:
                 lines = lines[os.write(self._results, lines) :]
@@ -201,6 +208,7 @@ def open_run(folder: Path, study: Mapping[str, Json]) -> Iterator[RunFolder]:
         ConfigError: another process writes there, it belongs to another study, or it cannot be written.
     """
     try:
+        _check_own(folder)
         (folder / TRAJECTORIES).mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
@@ -230,15 +238,21 @@ def _lock(folder: Path, lock: int) -> None:
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
 
 
+def _check_own(folder: Path) -> None:
+    """Raise ConfigError where a folder holds something and no study; what a killed run left before that is nothing."""
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    foreign = [name for name in names if name not in (LOCK, TRAJECTORIES) and not name.startswith(f".{STUDY}.")]
+    if foreign and not (folder / STUDY).exists():
+        raise ConfigError(f"{folder}: is not empty and no run's folder (it holds {foreign[0]}); name another --out")
+
+
 def _settle(folder: Path, study: Mapping[str, Json]) -> None:
     """Write study.json into a new folder, or check that the one which is there means the same."""
     path = folder / STUDY
     wanted = recording.load(recording.dump(study))
     if not path.exists():
-        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in (LOCK, TRAJECTORIES))
-        if foreign:
-            raise ConfigError(f"{folder}: is not empty and no run's folder (it holds {foreign[0]}); name another --out")
-        _replace(path, recording.dump(wanted, pretty=True))
+        _check_own(folder)
+        recording.write_whole(path, recording.dump(wanted, pretty=True))
         return
     differing = list(differences(read_study(folder), wanted))
     if differing:
@@ -287,14 +301,3 @@ def _open_results(path: Path) -> int:
     elif torn:
         os.ftruncate(results, size - len(torn))
     return results
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all, even if the machine stops."""
-    path.parent.mkdir(exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

@@ -12,7 +12,7 @@ from harness_eval import report as reports
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.importing import KINDS, Imported, Wishes, import_run
-from harness_eval.report.wording import count
+from harness_eval.report.wording import count, one_line
 
 app = typer.Typer(add_completion=False)
 
@@ -46,7 +46,7 @@ def import_(
     (lost, errors), axis:NAME, group, cost, tokens and seconds may be added.
     """
     if kind is not None and kind not in KINDS:
-        raise ConfigError(f"--kind {kind}: is not known; {nearest(kind, KINDS)}")
+        raise ConfigError(f"--kind {one_line(kind, 60)}: is not known; {nearest(kind, KINDS)}")
     wishes = Wishes(model, harness, canonical, scorer, _renamed(column or ()))
     made = import_run(sources, out, wishes, kind)
     data = reports.write(out)

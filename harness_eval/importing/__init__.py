@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from harness_eval.errors import ConfigError
 from harness_eval.importing.attempts import Found, Wishes
 from harness_eval.importing.inspect_logs import read_logs
 from harness_eval.importing.kinds import INSPECT, TABLE, TERMINAL_BENCH, kind_of
@@ -34,5 +36,20 @@ def import_run(sources: Sequence[Path], folder: Path, wishes: Wishes, kind: str 
     Raises:
         ConfigError: a source is wrong (with file, line and column), or the folder holds something else.
     """
+    _check_distinct(sources)
     chosen = kind or kind_of(sources)
-    return write(folder, _READERS[chosen](sources, wishes), chosen, sources, wishes)
+    named = wishes.named()
+    if wishes.columns and chosen != TABLE:
+        raise ConfigError(f"--column {next(iter(wishes.columns))}: only a table has columns, and this is {chosen}")
+    if wishes.scorer and chosen == TABLE:
+        raise ConfigError("--scorer: a table has no scorers; --column score=NAME says which column counts")
+    return write(folder, _READERS[chosen](sources, named), chosen, sources, named)
+
+
+def _check_distinct(sources: Sequence[Path]) -> None:
+    seen: set[str] = set()
+    for source in sources:
+        place = os.path.realpath(source)
+        if place in seen:
+            raise ConfigError(f"{source}: is named twice")
+        seen.add(place)

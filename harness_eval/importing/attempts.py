@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness_eval import recording
 from harness_eval.errors import ConfigError
@@ -25,6 +25,16 @@ class Wishes:
     canonical: str | None = None
     scorer: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+
+    def named(self) -> Wishes:
+        """The same with names as they are written: on one line, and not empty.
+
+        Raises:
+            ConfigError: one is no name.
+        """
+        names = (self.model, self.harness, self.canonical)
+        model, harness, canonical = map(_given, names, ("--model", "--harness", "--canonical"))
+        return replace(self, model=model, harness=harness, canonical=canonical)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,10 @@ def name_of(value: Json, where: str) -> str:
         shown = one_line(name, 40)
         raise ConfigError(f"{where}: {shown!r} has {len(name):,} characters; a name has at most {_LONGEST_NAME}")
     return name
+
+
+def _given(name: str | None, flag: str) -> str | None:
+    return None if name is None else name_of(name, flag)
 
 
 def distinct_names(agents: Iterable[tuple[str, Mapping[str, Json]]]) -> dict[tuple[str, str], str]:

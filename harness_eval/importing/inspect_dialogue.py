@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness_eval.importing.foreign import mapping, mappings
 from harness_eval.types import (
     Action,
     Event,
@@ -37,11 +38,10 @@ def stop_of(limit: str) -> StopReason:
 
 def dialogue(sample: Mapping[str, Json], limit: str) -> Trajectory | None:
     """The dialogue of a sample; None where it has none. Tokens and time are known of the whole sample only."""
-    messages = [each for each in sample.get("messages") or () if isinstance(each, dict)]
+    messages = mappings(sample.get("messages"))
     if not any(each.get("role") == "assistant" for each in messages):
         return None
-    attached = sample.get("attachments")
-    texts: Mapping[str, str] = attached if isinstance(attached, dict) else {}
+    texts = mapping(sample.get("attachments"))
     results = {str(each.get("tool_call_id")): each for each in messages if each.get("role") == "tool"}
     system = "\n\n".join(_text(each, texts) for each in messages if each.get("role") == "system")
     asked = [place for place, each in enumerate(messages) if each.get("role") == "user"]
@@ -55,9 +55,9 @@ def dialogue(sample: Mapping[str, Json], limit: str) -> Trajectory | None:
     return Trajectory(system, prompt, tuple(events), None if sample.get("error") else stop_of(limit))
 
 
-def _step(message: Mapping[str, Json], results: Mapping[str, Mapping[str, Json]], texts: Mapping[str, str]) -> Step:
+def _step(message: Mapping[str, Json], results: Mapping[str, Mapping[str, Json]], texts: Mapping[str, Json]) -> Step:
     calls, malformed, shown, unread = [], [], [], []
-    for call in message.get("tool_calls") or ():
+    for call in mappings(message.get("tool_calls")):
         name, identity = str(call.get("function") or ""), str(call.get("id") or "")
         arguments, wrong = call.get("arguments"), call.get("parse_error")
         if wrong or not isinstance(arguments, dict):
@@ -70,7 +70,7 @@ def _step(message: Mapping[str, Json], results: Mapping[str, Mapping[str, Json]]
     return Step(action, (*shown, *unread))
 
 
-def _observation(result: Mapping[str, Json] | None, texts: Mapping[str, str]) -> Observation:
+def _observation(result: Mapping[str, Json] | None, texts: Mapping[str, Json]) -> Observation:
     if result is None:
         return Observation(_UNANSWERED, len(_UNANSWERED), failed=True)
     error = result.get("error")
@@ -80,7 +80,7 @@ def _observation(result: Mapping[str, Json] | None, texts: Mapping[str, str]) ->
     return Observation(text, len(text), failed=bool(error))
 
 
-def _text(message: Mapping[str, Json], texts: Mapping[str, str]) -> str:
+def _text(message: Mapping[str, Json], texts: Mapping[str, Json]) -> str:
     """The text of a message; of an image or a file, what kind it is."""
     parts = []
     for part in _parts(message):
@@ -92,7 +92,7 @@ def _text(message: Mapping[str, Json], texts: Mapping[str, str]) -> str:
     return "\n".join(parts)
 
 
-def _thinking(message: Mapping[str, Json], texts: Mapping[str, str]) -> str | None:
+def _thinking(message: Mapping[str, Json], texts: Mapping[str, Json]) -> str | None:
     found = [
         _attached(part.get("reasoning") or part.get("summary"), texts)
         for part in _parts(message)
@@ -104,15 +104,15 @@ def _thinking(message: Mapping[str, Json], texts: Mapping[str, str]) -> str | No
 def _parts(message: Mapping[str, Json]) -> Sequence[Mapping[str, Json]]:
     content = message.get("content")
     if isinstance(content, list):
-        return [part for part in content if isinstance(part, dict)]
+        return mappings(content)
     return [{"type": "text", "text": content}] if content else []
 
 
-def _attached(value: Json, texts: Mapping[str, str]) -> str:
+def _attached(value: Json, texts: Mapping[str, Json]) -> str:
     """A text, fetched from the sample's attachments where it was moved there."""
     text = "" if value is None else str(value)
     return str(texts.get(text.removeprefix(_ATTACHED), text)) if text.startswith(_ATTACHED) else text
 
 
-def _resolved(arguments: Mapping[str, Json], texts: Mapping[str, str]) -> Mapping[str, Json]:
+def _resolved(arguments: Mapping[str, Json], texts: Mapping[str, Json]) -> Mapping[str, Json]:
     return {key: _attached(value, texts) if isinstance(value, str) else value for key, value in arguments.items()}

@@ -15,14 +15,15 @@ import zstandard
 from harness_eval import recording
 from harness_eval.errors import ConfigError, nearest, redact
 from harness_eval.importing.attempts import Attempt, Found, Wishes, distinct_names, name_of, text_of
-from harness_eval.importing.cells import blank, shown
+from harness_eval.importing.cells import blank, shown, whole
+from harness_eval.importing.foreign import counted, mapping, mappings, measured, read_bytes, regular
 from harness_eval.importing.inspect_dialogue import dialogue, stop_of
 from harness_eval.importing.kinds import files
-from harness_eval.report.wording import count
+from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json, Lost, Owner, Usage
 
 _ZSTD = 93  # the number of that method in a zip, which Python's own reader does not know
-_LARGEST = 2**31  # bytes of one document
+_LARGEST, _LARGEST_LOG = 2**29, 2**32  # bytes of one document, and of all of a log, when they are unpacked
 _MESSAGE = 300
 _LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 # Whose failure an error is: the deepest of these places in its traceback tells.
@@ -31,6 +32,10 @@ _PLACES: Sequence[tuple[re.Pattern[str], Owner]] = (
     (re.compile(r"util/_sandbox|docker|SandboxEnvironment|k8s_sandbox"), "sandbox"),
     (re.compile(r"inspect_ai/scorer/|in score\b"), "task"),
 )
+
+
+# What reading a damaged archive raises; the last one is zipfile's for a version of the format that there is not.
+_DAMAGE = (zipfile.BadZipFile, zstandard.ZstdError, zlib.error, struct.error, ValueError, OSError, NotImplementedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class _Log:
 
     @property
     def spec(self) -> Mapping[str, Json]:
-        return _object(self.header.get("eval"))
+        return mapping(self.header.get("eval"))
 
 
 def read_logs(sources: Sequence[Path], wishes: Wishes) -> Found:
@@ -52,7 +57,10 @@ def read_logs(sources: Sequence[Path], wishes: Wishes) -> Found:
     Raises:
         ConfigError: a log is damaged, or its scores are none in 0..1.
     """
-    logs = [_log(path) for source in sources for path in files(source, ("*.eval", "*.json")) if _is_log(path)]
+    for source in sources:
+        if not source.is_dir() and not _is_log(source):
+            raise ConfigError(f"{source}: is no log of Inspect (.eval, or .json with a key eval)")
+    logs = [_log(path) for _, path in files(sources, ("*.eval", "*.json")) if _is_log(path)]
     logs.sort(key=lambda log: (str(log.spec.get("created") or ""), log.name))
     agents = {id(log): _agent(log) for log in logs}
     names = distinct_names(agents.values())
@@ -61,46 +69,53 @@ def read_logs(sources: Sequence[Path], wishes: Wishes) -> Found:
         name, arguments = agents[id(log)]
         harness = wishes.harness or names[name, text_of(arguments)]
         for sample in log.samples:
-            where = f"{log.name}: sample {shown(sample.get('id'))}, epoch {sample.get('epoch')}"
+            where = f"{log.name}: sample {shown(sample.get('id'))}, epoch {one_line(sample.get('epoch'), 20)}"
             run = str(log.spec.get("task_id") or log.name)
-            key = (run, str(sample.get("id")), int(sample.get("epoch") or 1))
+            key = (run, name_of(sample.get("id"), f"{where}: id"), _epoch(sample, where))
             found[key] = _attempt(log, sample, where, replace(wishes, harness=harness))
     return Found(tuple(found.values()), tuple(_remarks(logs, wishes)))
+
+
+def _epoch(sample: Mapping[str, Json], where: str) -> int:
+    return whole(sample.get("epoch") or 1, f"{where}: epoch")
 
 
 def _is_log(path: Path) -> bool:
     if path.suffix == ".eval":
         return True
-    value = recording.load_or_none(path.read_bytes())
+    value = recording.load_or_none(read_bytes(path))
     return isinstance(value, dict) and "eval" in value
 
 
 def _log(path: Path) -> _Log:
     if path.suffix != ".eval":
-        whole = _object(recording.load_or_none(path.read_bytes()))
-        return _Log(path.name, whole, [_object(each) for each in whole.get("samples") or ()])
+        log = mapping(recording.load_or_none(read_bytes(path)))
+        return _Log(path.name, log, mappings(log.get("samples")))
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(regular(path)) as archive:
             members = {info.filename: info for info in archive.infolist()}
         head = members.get("header.json") or members.get("_journal/start.json")
         if head is None:
             raise ConfigError(f"{path.name}: is no log of Inspect: it holds no header.json")
         inside = sorted(name for name in members if name.startswith("samples/") and name.endswith(".json"))
-        header = _object(_member(path, head))
-        return _Log(path.name, header, [_object(_member(path, members[name])) for name in inside])
-    except (zipfile.BadZipFile, zstandard.ZstdError, zlib.error, struct.error, ValueError, OSError) as error:
+        size = sum(members[name].file_size for name in inside)
+        if size > _LARGEST_LOG:
+            raise ValueError(f"its samples say they have {size:,} bytes; at most {_LARGEST_LOG:,} are read")
+        header = mapping(_member(path, head))
+        return _Log(path.name, header, [mapping(_member(path, members[name])) for name in inside])
+    except _DAMAGE as error:
         raise ConfigError(f"{path.name}: is damaged, or no log of Inspect: {error}") from None
 
 
 def _member(path: Path, info: zipfile.ZipInfo) -> Json:
     """One document of an archive, whichever way it is compressed."""
     if info.file_size > _LARGEST:
-        raise ValueError(f"{info.filename} says it has {info.file_size:,} bytes")
+        raise ValueError(f"{info.filename} says it has {info.file_size:,} bytes; at most {_LARGEST:,} are read")
     with path.open("rb") as file:
         file.seek(info.header_offset)
         header = file.read(30)  # the local header, whose last two numbers are the lengths of what follows it
         file.seek(sum(struct.unpack("<HH", header[26:30])), 1)
-        data = file.read(info.compress_size)
+        data = file.read(min(info.compress_size, path.stat().st_size))
     if info.compress_type == _ZSTD:
         with zstandard.ZstdDecompressor().stream_reader(data) as stream:
             return recording.load(stream.read(info.file_size))
@@ -117,11 +132,11 @@ def _agent(log: _Log) -> tuple[str, Mapping[str, Json]]:
     Its metadata's `harness` or `agent` says it; else the solver that was asked for; else the solvers of its plan, an
     agent by the name it was given.
     """
-    said = _object(log.header.get("metadata") or log.spec.get("metadata"))
-    steps = [_object(step) for step in _object(log.header.get("plan")).get("steps") or ()]
+    said = mapping(log.header.get("metadata") or log.spec.get("metadata"))
+    steps = mappings(mapping(log.header.get("plan")).get("steps"))
     arguments: dict[str, Json] = {}
     for step in steps:
-        given = _object(step.get("params_passed") or step.get("params"))
+        given = mapping(step.get("params_passed") or step.get("params"))
         arguments |= {key if key not in arguments else f"{step.get('solver')}.{key}": given[key] for key in given}
     own = arguments.get("name") if len(steps) == 1 else None
     planned = "+".join(str(step.get("solver")) for step in steps)
@@ -132,23 +147,23 @@ def _agent(log: _Log) -> tuple[str, Mapping[str, Json]]:
 def _attempt(log: _Log, sample: Mapping[str, Json], where: str, wishes: Wishes) -> Attempt:
     spec, task = log.spec, str(log.spec.get("task") or "task")
     failure = _failure(sample)
-    limit = str(_object(sample.get("limit")).get("type") or "")
+    limit = str(mapping(sample.get("limit")).get("type") or "")
     score = None if failure else _score(log, sample, where, wishes, bool(limit))
     if failure is None and score is None:
         failure = Lost("task", "no score was recorded")
-    usage = [_object(each) for each in _object(sample.get("model_usage")).values()]
+    usage = [mapping(each) for each in mapping(sample.get("model_usage")).values()]
     record = dialogue(sample, limit)
     return Attempt(
         wishes.model or name_of(spec.get("model"), f"{log.name}: eval.model"),
         wishes.harness or "",
         name_of(f"{task}:{sample.get('id')}", f"{where}: id"),
-        repeat=int(sample.get("epoch") or 1),
+        repeat=_epoch(sample, where),
         score=score,
         failure=failure,
         stop=None if failure else stop_of(limit),
-        usage=Usage(*(sum(int(each.get(key) or 0) for each in usage) for key in _COUNTED)),
+        usage=Usage(*(sum(counted(each.get(key)) for each in usage) for key in _COUNTED)),
         cost=_cost(usage),
-        seconds=float(sample.get("total_time") or 0.0),
+        seconds=measured(sample.get("total_time")) or 0.0,
         steps=len(record.steps) if record else 0,
         trajectory=record,
         suite=task,
@@ -159,13 +174,13 @@ _COUNTED = ("input_tokens", "output_tokens", "reasoning_tokens", "input_tokens_c
 
 
 def _cost(usage: Sequence[Mapping[str, Json]]) -> float | None:
-    known = [each["total_cost"] for each in usage if isinstance(each.get("total_cost"), int | float)]
+    known = [cost for each in usage if (cost := measured(each.get("total_cost"))) is not None]
     return float(sum(known)) if usage and len(known) == len(usage) else None
 
 
 def _failure(sample: Mapping[str, Json]) -> Lost | None:
     """Why a sample has no verdict; the place in the traceback that is deepest says whose failure it was."""
-    error = _object(sample.get("error"))
+    error = mapping(sample.get("error"))
     if sample.get("invalidation"):
         return Lost("task", "somebody declared the sample invalid")
     if not error:
@@ -178,7 +193,7 @@ def _failure(sample: Mapping[str, Json]) -> Lost | None:
 
 def _score(log: _Log, sample: Mapping[str, Json], where: str, wishes: Wishes, limited: bool) -> float | None:
     """The score that counts; None where there is none, but 0 where the sample ran into a limit."""
-    scores = _object(sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {}))
+    scores = mapping(sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {}))
     if not scores:
         return 0.0 if limited else None
     name, _, key = (wishes.scorer or "").partition(".")
@@ -187,7 +202,7 @@ def _score(log: _Log, sample: Mapping[str, Json], where: str, wishes: Wishes, li
     name = name or next((each for each in _scorers(log) if each in scores), next(iter(scores)))
     if name not in scores:
         raise ConfigError(f"{where}: scorer {shown(name)}: no such score; {nearest(name, scores)}")
-    value = _object(scores[name]).get("value")
+    value = mapping(scores[name]).get("value")
     if isinstance(value, dict):
         if key not in value:
             raise ConfigError(
@@ -212,12 +227,12 @@ def _number(value: Json, where: str) -> float | None:
 
 
 def _scorers(log: _Log) -> list[str]:
-    return [str(_object(each).get("name")) for each in log.spec.get("scorers") or ()]
+    return [str(each.get("name")) for each in mappings(log.spec.get("scorers"))]
 
 
 def _remarks(logs: Sequence[_Log], wishes: Wishes) -> Iterator[str]:
     for log in logs:
-        asked = int(_object(log.spec.get("dataset")).get("samples") or 0)
+        asked = counted(mapping(log.spec.get("dataset")).get("samples"))
         status = log.header.get("status") or "started"
         if status != "success":
             yield f"{log.name} ended with status {status}; {count(len(log.samples), 'sample')} of it counted"
@@ -226,7 +241,3 @@ def _remarks(logs: Sequence[_Log], wishes: Wishes) -> Iterator[str]:
     several = sorted({", ".join(names) for log in logs if len(names := _scorers(log)) > 1})
     if several and not wishes.scorer:
         yield f"of several scorers the first counts ({'; '.join(several)}); --scorer chooses another"
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, dict) else {}

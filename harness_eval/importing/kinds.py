@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness_eval import recording
 from harness_eval.errors import ConfigError
+from harness_eval.importing.foreign import read_bytes
 from harness_eval.importing.records import FORMATS
 
 TABLE, INSPECT, TERMINAL_BENCH = "table", "inspect", "terminal-bench"
@@ -41,11 +43,11 @@ def _kind(source: Path) -> str:
 
 
 def _kind_of_folder(folder: Path) -> str:
-    if next(files(folder, ("*.eval",)), None):
+    if _files(folder, ("*.eval",)):
         return INSPECT
-    if next(files(folder, RESULTS), None):
+    if _files(folder, RESULTS):
         return TERMINAL_BENCH
-    if any(_kind_of_json(path) == INSPECT for path in files(folder, ("*.json",))):
+    if any(_kind_of_json(path) == INSPECT for path in _files(folder, ("*.json",))):
         return INSPECT
     raise ConfigError(f"{folder}: holds no Inspect logs (*.eval, *.json) and no Terminal-Bench or Harbor results")
 
@@ -53,13 +55,23 @@ def _kind_of_folder(folder: Path) -> str:
 def _kind_of_json(path: Path) -> str:
     if path.name in RESULTS:
         return TERMINAL_BENCH
-    value = recording.load_or_none(path.read_bytes())
+    value = recording.load_or_none(read_bytes(path))
     return INSPECT if isinstance(value, dict) and "eval" in value else TABLE
 
 
-def files(source: Path, patterns: Sequence[str]) -> Iterator[Path]:
-    """A file itself, or the files below a folder that match one of the patterns, in order of their paths."""
-    if source.is_dir():
-        yield from sorted({path for pattern in patterns for path in source.rglob(pattern) if path.is_file()})
-    else:
-        yield source
+def files(sources: Sequence[Path], patterns: Sequence[str]) -> Iterator[tuple[Path, Path]]:
+    """Each source that is a file, and the files below each folder that match one of the patterns, in order of paths.
+
+    Each with its source, and once only, also where sources overlap.
+    """
+    seen: set[str] = set()
+    for source in sources:
+        for path in _files(source, patterns) if source.is_dir() else [source]:
+            place = os.path.realpath(path)
+            if place not in seen:
+                seen.add(place)
+                yield source, path
+
+
+def _files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    return sorted({path for pattern in patterns for path in folder.rglob(pattern) if path.is_file()})

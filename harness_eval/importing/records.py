@@ -12,9 +12,11 @@ from harness_eval import recording
 from harness_eval.config import read_text
 from harness_eval.errors import BoundaryFailure, ConfigError, boundary
 from harness_eval.importing.cells import shown
+from harness_eval.importing.foreign import regular
 from harness_eval.types import Json
 
 FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+_LOOKED_AT = 65536
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -56,10 +58,12 @@ def read(path: Path) -> Table:
 
 def _text(path: Path) -> str:
     """The file's text without the mark of its byte order, which spreadsheets write."""
-    if path.is_file():
-        with path.open("rb") as file:
-            if file.read(2) in _UTF_16:
-                raise ConfigError(f"{path.name}: is text in UTF-16; save it as UTF-8")
+    with regular(path).open("rb") as file:
+        start = file.read(_LOOKED_AT)
+    if start.startswith(_UTF_16):
+        raise ConfigError(f"{path.name}: is text in UTF-16; save it as UTF-8")
+    if b"\0" in start:
+        raise ConfigError(f"{path.name}: holds zero bytes, so it is no text in UTF-8; save it as UTF-8")
     return read_text(path).removeprefix("\ufeff")
 
 
@@ -128,8 +132,7 @@ def _objects(name: str, found: Sequence[tuple[str, Json]]) -> Table:
 def _parquet(path: Path) -> Table:
     import pandas  # lazy: slow import
 
-    if not path.is_file():
-        raise ConfigError(f"{path}: cannot be read: there is no such file")
+    regular(path)
     try:
         with boundary("task"):  # whatever a damaged file makes its reader say
             frame = pandas.read_parquet(path)

@@ -1,4 +1,4 @@
-"""Tasks that one source spells in two ways."""
+"""Names that sources spell in two ways."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def _apart(first: str, other: str, tried: Mapping[str, set[tuple[str, str]]]) ->
         return False
     tried[first].update(tried[other])
     return True
+
+
+def alike(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """A remark for harnesses, and for models, whose names differ in capitals and punctuation alone: they stay apart."""
+    told = []
+    for what in ("harness", "model"):
+        groups: dict[str, set[str]] = defaultdict(set)
+        for name in {getattr(attempt, what) for attempt in attempts}:
+            groups[_MARKS.sub("-", name.casefold())].add(name)
+        for names in sorted(sorted(group) for group in groups.values() if len(group) > 1):
+            plural = {"harness": "harnesses"}.get(what, f"{what}s")
+            told.append(f"{', '.join(map(repr, names))} differ in spelling alone and count as {len(names)} {plural}")
+    return tuple(told)

@@ -12,6 +12,7 @@ from harness_eval.importing.attempts import Attempt, Found, Wishes, name_of
 from harness_eval.importing.cells import amount, blank, proportion, shown, truth, whole
 from harness_eval.importing.records import Table
 from harness_eval.importing.records import read as read_table
+from harness_eval.report.wording import one_line
 from harness_eval.types import Json, Lost, Owner, Usage
 
 Value = TypeVar("Value")
@@ -72,14 +73,14 @@ def read_tables(sources: Sequence[Path], wishes: Wishes) -> Found:
 def _names(table: Table, wishes: Wishes) -> dict[str, str]:
     """Our name of each column that is used, with the file's own."""
     names = {column: column for column in table.columns if column in _KNOWN or column.startswith((AXIS, "lost:"))}
-    lower = {column.lower(): column for column in table.columns}
+    lower = {column.lower(): column for column in reversed(table.columns)}  # of several the first
     names |= {ours: lower[ours] for ours in _KNOWN if ours not in names and ours in lower}
     for ours, theirs in wishes.columns.items():
         if ours not in _KNOWN and not ours.startswith((AXIS, "lost:")):
-            raise ConfigError(f"--column {ours}={theirs}: {shown(ours)} is no column; {nearest(ours, _KNOWN)}")
+            raise ConfigError(f"--column: {shown(ours)} is no column; {nearest(ours, _KNOWN)}")
         if theirs not in table.columns:
-            hint = nearest(theirs, table.columns)
-            raise ConfigError(f"--column {ours}={theirs}: {table.name} has no column {shown(theirs)}; {hint}")
+            hint = nearest(theirs, map(one_line, table.columns))
+            raise ConfigError(f"--column {ours}: {table.name} has no column {shown(theirs)}; {hint}")
         names = {mine: its for mine, its in names.items() if its != theirs} | {ours: theirs}
     _check_columns(table, names, wishes)
     return names
@@ -99,15 +100,16 @@ def _check_columns(table: Table, names: Mapping[str, str], wishes: Wishes) -> No
             "row for each model, harness and task, with the columns successes and trials"
         )
     if missing:
-        hint = nearest(
-            missing[0], [column for column in table.columns if column not in names.values()] or table.columns
-        )
+        unused = [column for column in table.columns if column not in names.values()]
+        hint = nearest(missing[0], (one_line(column, 60) for column in unused or table.columns))
         what = "successes and trials (or solved, a row a trial)" if missing[0] == "successes" else missing[0]
         raise ConfigError(f"{table.name}: has no column {what}; {hint}; say which with --column {missing[0]}=NAME")
     for column in names:
         owner = column.removeprefix("lost:")
         if column.startswith("lost:") and owner not in _OWNERS:
             raise ConfigError(f"{table.name}: column {shown(column)}: no such owner; {nearest(owner, _OWNERS)}")
+        if column.startswith(AXIS):
+            name_of(column.removeprefix(AXIS), f"{table.name}: column {shown(column)}: the name of the axis")
 
 
 def _remarks(table: Table, names: Mapping[str, str]) -> Iterator[str]:
@@ -126,7 +128,9 @@ def _key(row: _Row, wishes: Wishes) -> tuple[str, str, str]:
 
 def _check_new(row: _Row, key: tuple[str, ...], seen: dict[tuple[str, ...], str]) -> None:
     if key in seen:
-        raise ConfigError(f"{row.place}: {', '.join(key)} stands twice, first at {seen[key].rpartition(': ')[2]}")
+        file, _, place = seen[key].rpartition(": ")
+        first = place if row.place.startswith(f"{file}: ") else seen[key]
+        raise ConfigError(f"{row.place}: {', '.join(key)} stands twice, first at {first}")
     seen[key] = row.place
 
 
@@ -198,7 +202,11 @@ def _attempt(
     number, trials = part
     tokens, rest = divmod(row.read("tokens", whole, 0), trials)
     cost = amount(row.cells["cost"], row.at("cost")) / trials if row.has("cost") else None
-    levels = {column.removeprefix(AXIS): column for column in row.cells if column.startswith(AXIS) and row.has(column)}
+    levels = {
+        one_line(column.removeprefix(AXIS)): column
+        for column in row.cells
+        if column.startswith(AXIS) and row.has(column)
+    }
     return Attempt(
         *key,
         repeat=None if repeat < 0 else repeat,
@@ -207,6 +215,6 @@ def _attempt(
         usage=Usage(prompt=tokens + (number < rest)),
         cost=cost,
         seconds=row.read("seconds", amount, 0.0) / trials,
-        levels={axis: name_of(row.cells[column], row.at(column)) for axis, column in levels.items()},
+        levels={axis: name_of(row.cells[column], row.at(column)) for axis, column in levels.items() if row.has(column)},
         group=name_of(row.cells["group"], row.at("group")) if row.has("group") else "",
     )

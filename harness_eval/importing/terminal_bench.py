@@ -12,6 +12,7 @@ from harness_eval import recording
 from harness_eval.errors import ConfigError, nearest, redact
 from harness_eval.importing.attempts import Attempt, Found, Wishes, distinct_names, name_of, text_of
 from harness_eval.importing.cells import proportion
+from harness_eval.importing.foreign import counted, mapping, mappings, measured, read_bytes
 from harness_eval.importing.kinds import RESULTS, files
 from harness_eval.types import Json, Lost, Owner, StopReason, Usage
 
@@ -55,16 +56,15 @@ def read_jobs(sources: Sequence[Path], wishes: Wishes) -> Found:
         ConfigError: a file is damaged, or does not say what it must.
     """
     pairs: list[tuple[_Agent, Attempt]] = []
-    for source in sources:
-        for path in files(source, RESULTS):
-            record = _record(path)
-            where = str(path.relative_to(source)) if source.is_dir() else path.name
-            if "trial_name" in record and "agent_info" in record:
-                pairs.append(_of_harbor(record, where, wishes))
-            elif isinstance(record.get("results"), list):
-                pairs += _of_run(record["results"], path.parent, where, wishes)
-            elif "is_resolved" in record and not _summed(path):
-                pairs += _of_run([record], path.parents[2], where, wishes)
+    for source, path in files(sources, RESULTS):
+        record = _record(path)
+        where = str(path.relative_to(source)) if source.is_dir() else path.name
+        if "trial_name" in record and "agent_info" in record:
+            pairs.append(_of_harbor(record, where, wishes))
+        elif isinstance(record.get("results"), list):
+            pairs += _of_run(record["results"], path.parent, where, wishes)
+        elif "is_resolved" in record and not _summed(path):
+            pairs += _of_run([record], path.absolute().parents[:3][-1], where, wishes)
     names = distinct_names((agent.name, agent.arguments) for agent, _ in pairs)
     attempts = [
         replace(attempt, harness=wishes.harness or names[agent.name, text_of(agent.arguments)])
@@ -83,7 +83,7 @@ def _remarks(pairs: Sequence[tuple[_Agent, Attempt]]) -> tuple[str, ...]:
 
 
 def _record(path: Path) -> dict[str, Json]:
-    value = recording.load_or_none(path.read_bytes())
+    value = recording.load_or_none(read_bytes(path))
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: must hold a JSON object")
     return value
@@ -91,16 +91,16 @@ def _record(path: Path) -> dict[str, Json]:
 
 def _of_harbor(record: Mapping[str, Json], where: str, wishes: Wishes) -> tuple[_Agent, Attempt]:
     """One trial of a Harbor job; an agent is told apart by its version and the arguments it was given."""
-    info = _object(record.get("agent_info"))
-    settings = _object(_object(record.get("config")).get("agent"))
+    info = mapping(record.get("agent_info"))
+    settings = mapping(mapping(record.get("config")).get("agent"))
     agent = _Agent(
         name_of(info.get("name"), f"{where}: agent_info.name"),
-        {"version": info.get("version"), **_object(settings.get("kwargs"))},
+        {"version": info.get("version"), **mapping(settings.get("kwargs"))},
     )
-    model = wishes.model or _object(info.get("model_info")).get("name") or settings.get("model_name")
+    model = wishes.model or mapping(info.get("model_info")).get("name") or settings.get("model_name")
     if not model:
         raise ConfigError(f"{where}: agent_info.model_info: names no model; say which with --model NAME")
-    contexts = [_object(each.get("agent_result")) for each in (record, *_steps(record))]
+    contexts = [mapping(each.get("agent_result")) for each in (record, *_steps(record))]
     score, failure, stop = _harbor_verdict(record, where, wishes)
     return agent, Attempt(
         name_of(model, f"{where}: agent_info.model_info.name"),
@@ -122,21 +122,21 @@ def _of_harbor(record: Mapping[str, Json], where: str, wishes: Wishes) -> tuple[
 
 def _steps(record: Mapping[str, Json]) -> list[Mapping[str, Json]]:
     """The parts of a trial of several steps, each with an agent's result of its own."""
-    return [_object(step) for step in record.get("step_results") or ()]
+    return mappings(record.get("step_results"))
 
 
 def _harbor_verdict(
     record: Mapping[str, Json], where: str, wishes: Wishes
 ) -> tuple[float | None, Lost | None, str | None]:
     """Score, failure and stop reason. Where an error is the machines', a reward beside it counts for nothing."""
-    rewards = _object(_object(record.get("verifier_result")).get("rewards"))
+    rewards = mapping(mapping(record.get("verifier_result")).get("rewards"))
     error = next(
-        (_object(each.get("exception_info")) for each in (record, *_steps(record)) if each.get("exception_info")), {}
+        (mapping(each.get("exception_info")) for each in (record, *_steps(record)) if each.get("exception_info")), {}
     )
     kind = str(error.get("exception_type") or "")
     stop = _STOPS.get(kind)
     owner = None if stop or not kind else _owner(kind)
-    valid = _object(error.get("policy")).get("has_valid_reward", stop is not None or owner is None)
+    valid = mapping(error.get("policy")).get("has_valid_reward", stop is not None or owner is None)
     if kind and not valid:
         return None, _lost(owner or "harness", kind, error.get("exception_message")), None
     if rewards:
@@ -159,7 +159,7 @@ def _reward(rewards: Mapping[str, Json], where: str, wishes: Wishes) -> float:
 
 def _summed(path: Path) -> bool:
     """Whether the results of a single trial stand in its run's file too, as they do once that has ended."""
-    return any((above / "results.json").is_file() for above in path.parents[1:3])
+    return any((above / "results.json").is_file() for above in path.absolute().parents[1:3])
 
 
 def _of_run(trials: Sequence[Json], folder: Path, where: str, wishes: Wishes) -> Iterator[tuple[_Agent, Attempt]]:
@@ -172,10 +172,10 @@ def _of_run(trials: Sequence[Json], folder: Path, where: str, wishes: Wishes) ->
             raise ConfigError(
                 f"{where}: no run_metadata.json of its run names its {what}; say which with --{what} NAME"
             )
-    agent = _Agent(name_of(name, f"{where}: agent_name"), _object(told.get("agent_kwargs")))
+    agent = _Agent(name_of(name, f"{where}: agent_name"), mapping(told.get("agent_kwargs")))
     for number, trial in enumerate(trials, start=1):
         place = f"{where}: results, entry {number}"
-        yield agent, _of_trial(_object(trial), place, name_of(model, f"{where}: model_name"), agent.name)
+        yield agent, _of_trial(mapping(trial), place, name_of(model, f"{where}: model_name"), agent.name)
 
 
 def _of_trial(trial: Mapping[str, Json], where: str, model: str, agent: str) -> Attempt:
@@ -191,7 +191,7 @@ def _of_trial(trial: Mapping[str, Json], where: str, model: str, agent: str) -> 
         score=None if failure else float(solved is True),
         failure=failure,
         stop=stop or (None if failure else StopReason.FINISHED),
-        usage=Usage(int(trial.get("total_input_tokens") or 0), int(trial.get("total_output_tokens") or 0)),
+        usage=Usage(counted(trial.get("total_input_tokens")), counted(trial.get("total_output_tokens"))),
         seconds=_seconds(trial.get("agent_started_at"), trial.get("agent_ended_at")),
     )
 
@@ -204,12 +204,8 @@ def _lost(owner: Owner, kind: str, message: Json) -> Lost:
     return Lost(owner, redact(f"{kind}: {message or 'nothing more was said'}")[:_MESSAGE])
 
 
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
 def _total(contexts: Sequence[Mapping[str, Json]], key: str) -> float | None:
-    known = [each[key] for each in contexts if isinstance(each.get(key), int | float)]
+    known = [value for each in contexts if (value := measured(each.get(key))) is not None]
     return sum(known) if known else None
 
 

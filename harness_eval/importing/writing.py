@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness_eval import __version__, store
+from harness_eval import __version__, recording, store
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.importing.attempts import Attempt, Found, Wishes, digest_of
-from harness_eval.importing.spelling import reconciled
+from harness_eval.importing.spelling import alike, reconciled
+from harness_eval.report.wording import one_line
 from harness_eval.types import Json, Result, TrialKey, Verdict
 
 _MOST_TRIALS = 2_000_000
 _SOURCES_NAMED = 5
+_SHOWN = 160  # characters of what differs
 _EXPOSED = "whether a level acted in a trial is not recorded in what was imported: all count as exposed"
 
 Levels = Mapping[str, Mapping[str, str]]  # harness -> axis -> level
@@ -45,7 +47,7 @@ def write(folder: Path, found: Found, kind: str, sources: Sequence[Path], wishes
     if len(found.attempts) > _MOST_TRIALS:
         raise ConfigError(f"{_named(sources)}: holds {len(found.attempts):,} trials; at most {_MOST_TRIALS:,} are read")
     attempts, spelled = reconciled(found.attempts)
-    found = replace(found, attempts=attempts, notes=(*found.notes, *spelled))
+    found = replace(found, attempts=attempts, notes=(*found.notes, *spelled, *alike(attempts)))
     levels = _levels(found.attempts)
     if wishes.canonical is not None and wishes.canonical not in levels:
         raise ConfigError(f"--canonical {wishes.canonical}: no such harness; {nearest(wishes.canonical, levels)}")
@@ -54,15 +56,15 @@ def write(folder: Path, found: Found, kind: str, sources: Sequence[Path], wishes
     study["imported"] = {"kind": kind, "from": _named(sources), "digest": digest_of(list(map(store.row_of, results)))}
     _check_same(folder, study)
     with store.open_run(folder, study) as run:
-        written = sum(1 for _ in store.rows(folder))  # an import that was interrupted goes on where it stopped
-        run.extend(results[written:])
+        written = set(map(store.key_of, store.rows(folder)))  # of an import that was interrupted, or damaged since
+        run.extend([result for result in results if result.key not in written])
     lost = sum(result.failure is not None for result in results)
     models, tasks = len(study["endpoints"]), len(study["tasks"])
     return Imported(folder, kind, models, len(levels), tasks, len(results), lost)
 
 
 def _named(sources: Sequence[Path]) -> str:
-    names = sorted(source.resolve().name for source in sources)
+    names = sorted(one_line(source.resolve().name) for source in sources)
     more = f" and {len(names) - _SOURCES_NAMED} more" if len(names) > _SOURCES_NAMED else ""
     return ", ".join(names[:_SOURCES_NAMED]) + more
 
@@ -74,8 +76,11 @@ def _stem(sources: Sequence[Path]) -> str:
 
 
 def _check_same(folder: Path, study: Mapping[str, Json]) -> None:
-    if (folder / store.STUDY).exists() and next(store.differences(store.read_study(folder), study), None):
-        raise ConfigError(f"{folder}: holds another run; name another folder with --out")
+    if not (folder / store.STUDY).exists():
+        return
+    if differing := next(store.differences(store.read_study(folder), recording.load(recording.dump(study))), None):
+        told = one_line(differing, _SHOWN)
+        raise ConfigError(f"{folder}: holds another run; name another folder with --out. What differs: {told}")
 
 
 def _levels(attempts: Iterable[Attempt]) -> Levels:

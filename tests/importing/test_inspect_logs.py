@@ -237,3 +237,55 @@ def test_a_torn_member_is_named(tmp_path: Path) -> None:
     path.write_bytes(data[:60] + b"\x00" * 40 + data[100:])
     with pytest.raises(ConfigError, match=r"log\.eval: is damaged"):
         rows_of(path)
+
+
+@pytest.mark.parametrize("wrong", [True, "x", "\ud800", [None], {"a": 1}, 1e400, -1, 10**30], ids=repr)
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("samples",),
+        ("plan", "steps"),
+        ("eval", "scorers"),
+        ("eval", "dataset", "samples"),
+        ("samples", 0, "epoch"),
+        ("samples", 0, "messages"),
+        ("samples", 0, "messages", 0, "tool_calls"),
+        ("samples", 0, "model_usage", "lab/m", "input_tokens"),
+        ("samples", 0, "total_time"),
+    ],
+    ids=lambda place: ".".join(map(str, place)),
+)
+def test_a_value_of_another_shape_is_unknown_or_named(place: tuple[Any, ...], wrong: Any, tmp_path: Path) -> None:
+    log = header() | {"samples": [sample(1, messages=[{"role": "assistant", "content": "done"}])]}
+    part: Any = log
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = wrong
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log))
+    try:
+        found = [(row["usage"]["prompt"], row["seconds"]) for row in rows_of(path)]
+    except ConfigError as error:
+        found = [str(error).partition(": ")[0]]
+    assert found[0] in ((7, 1.5), (0, 1.5), (7, 0.0), "log.json")
+
+
+def test_a_log_of_a_format_that_there_is_not_is_damaged(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log.eval", header(), [sample(1)], "stored")
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 200
+    path.write_bytes(data)
+    with pytest.raises(ConfigError, match=r"log\.eval: is damaged, or no log of Inspect"):
+        rows_of(path)
+
+
+def test_a_log_that_says_it_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(header()))
+        archive.writestr("samples/1_epoch_1.json", "{}")
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<I", data, data.rindex(b"PK\x01\x02") + 24, 2**31)
+    path.write_bytes(data)
+    with pytest.raises(ConfigError, match="says it has 2,147,483,648 bytes; at most"):
+        rows_of(path)

@@ -194,3 +194,17 @@ def test_a_folder_of_nothing_known_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="holds no Inspect logs"):
         rows_of(tmp_path / "empty")
+
+
+def test_folders_that_overlap_count_once(tmp_path: Path) -> None:
+    harbor(tmp_path / "job", "hello__a")
+    import_run([tmp_path / "job", tmp_path / "job" / "hello__a"], tmp_path / "run", Wishes())
+    assert len(list(store.rows(tmp_path / "run"))) == 1
+
+
+@pytest.mark.parametrize("wrong", [True, "x", [None], float("inf"), float("nan"), -1, 10**30], ids=repr)
+def test_what_nobody_could_have_measured_is_unknown(wrong: Any, tmp_path: Path) -> None:
+    used = {"n_input_tokens": wrong, "n_output_tokens": wrong, "n_cache_tokens": wrong, "cost_usd": wrong}
+    harbor(tmp_path / "job", "hello__a", agent_result=used, step_results=wrong)
+    (row,) = rows_of(tmp_path / "job")
+    assert (row["usage"]["prompt"], row["usage"]["completion"], row["cost"]) == (0, 0, None)

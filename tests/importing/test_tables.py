@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -151,6 +152,9 @@ WRONG = {
     "no rows": (HEAD, "table.csv: has no rows"),
     "not UTF-8": (HEAD.encode() + b"m,\xff,one,1,1\n", "is not a text file in UTF-8"),
     "UTF-16": ((HEAD + ROWS).encode("utf-16"), "table.csv: is text in UTF-16; save it as UTF-8"),
+    "UTF-16 without its mark": ((HEAD + ROWS).encode("utf-16-le"), "table.csv: holds zero bytes, so it is no text in"),
+    "too much": (HEAD.replace("trials", "trials,tokens") + "m,a,one,1,2,1e308\n", "'1e308' is too large"),
+    "an axis without a name": (HEAD.replace("trials", "trials,axis:") + "m,a,one,1,2,x\n", "the name of the axis: is"),
     "a column misspelt": (HEAD.replace("successes", "sucesses") + ROWS, "did you mean 'sucesses'?"),
     "a column twice": ("model,model,harness,task,successes,trials\n" + ROWS, "column 'model' stands twice"),
     "no verdict": ("model,harness,task,solved\nm,a,one,\n", "line 2: solved: is empty; a trial without a verdict"),
@@ -210,6 +214,60 @@ def test_an_import_that_was_interrupted_is_completed(written: Written) -> None:
     results.write_bytes(whole[:-700])
     imported(path)
     assert results.read_bytes() == whole
+
+
+def test_a_line_that_was_damaged_later_is_written_again(written: Written) -> None:
+    path = written(HEAD + ROWS)
+    results = imported(path) / "results.jsonl"
+    whole = results.read_bytes().splitlines()
+    results.write_bytes(b"\n".join([b"garbage", *whole[1:]]) + b"\n")
+    imported(path)
+    assert sorted(map(store.key_of, rows_of(results.parent))) == sorted(
+        store.key_of(json.loads(line)) for line in whole
+    )
+
+
+def test_a_folder_that_holds_other_files_is_not_touched(written: Written) -> None:
+    path = written(HEAD + ROWS)
+    (path.parent / "run").mkdir()
+    (path.parent / "run" / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError, match=r"is not empty and no run's folder \(it holds mine.txt\)"):
+        imported(path)
+    assert [each.name for each in (path.parent / "run").iterdir()] == ["mine.txt"]
+
+
+def test_an_import_that_was_killed_before_its_study_was_in_place_may_begin_again(written: Written) -> None:
+    path = written(HEAD + ROWS)
+    (path.parent / "run").mkdir()
+    (path.parent / "run" / ".study.json.123").write_text("{")
+    assert len(rows_of(imported(path))) == 12
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet", ".eval"])
+@pytest.mark.parametrize("kind", [None, "table", "inspect", "terminal-bench"])
+def test_a_pipe_is_not_waited_for(suffix: str, kind: str | None, tmp_path: Path) -> None:
+    path = tmp_path / f"pipe{suffix}"
+    os.mkfifo(path)
+    with pytest.raises(ConfigError, match=r"it is no regular file|a table is one of"):
+        import_run([path], tmp_path / "run", Wishes(), kind)
+
+
+def test_a_source_counts_once(written: Written) -> None:
+    path = written(HEAD + ROWS)
+    (path.parent / "link.csv").symlink_to(path)
+    with pytest.raises(ConfigError, match=r"link\.csv: is named twice"):
+        import_run([path, path.parent / "link.csv"], path.parent / "run", Wishes())
+
+
+def test_a_row_that_stands_in_two_tables_is_named_with_both(written: Written) -> None:
+    first, second = written(HEAD + ROWS), written(HEAD + "m,a,one,1,3\n", "second.csv")
+    with pytest.raises(ConfigError, match=r"second\.csv: line 2: m, a, one stands twice, first at table\.csv: line 2"):
+        import_run([first, second], first.parent / "run", Wishes())
+
+
+def test_harnesses_that_differ_in_capitals_alone_are_two_and_that_is_said(written: Written) -> None:
+    study = store.read_study(imported(written(HEAD + "m,Aider,one,1,2\nm,aider,one,2,2\n")))
+    assert study["notes"] == ["'Aider', 'aider' differ in spelling alone and count as 2 harnesses"]
 
 
 def test_a_folder_of_something_else_is_left_alone(written: Written) -> None:
@@ -289,6 +347,10 @@ def test_the_command_prints_what_it_brought_and_other_commands_read_it(written: 
         (["--column", "sucesses=x"], "'sucesses' is no column; did you mean 'successes'?"),
         (["--column", "successes=suc"], "table.csv has no column 'suc'; did you mean 'successes'?"),
         (["--column", "successes"], "write OURS=THEIRS"),
+        (["--model", ""], "--model: is empty; a name is needed"),
+        (["--harness", "x" * 10_000], "has 10,000 characters; a name has at most 200"),
+        (["--scorer", "match"], "--scorer: a table has no scorers; --column score=NAME"),
+        (["--kind", "inspect"], "table.csv: is no log of Inspect"),
     ],
 )
 def test_wrong_flags_are_named_with_the_nearest_choice(flags: list[str], message: str, written: Written) -> None:
