@@ -42,6 +42,7 @@ def _quality(draws_IH: Array, table: Array, true_H: Array) -> dict[str, float]:
     chosen = full[table[:, full].mean(axis=0).argmin()]
     return {
         "bias": 100 * (point - truth),
+        "squared error": (100 * (point - truth)) ** 2,
         "coverage": float(low <= truth <= high),
         "width": 100 * (high - low),
         "chosen within 3 pp": float(true_H[chosen] - truth <= 0.03),
@@ -89,7 +90,7 @@ def hunt_cells() -> list[Cell]:
 
 
 def budget_cells() -> list[Cell]:
-    return _cells("budget", _budget, published.BUDGET, ("uniform", "halving"), 100)
+    return _cells("budget", _budget, published.BUDGET, ("uniform", "halving"), 400)
 
 
 def _known(fields: str, reps: int) -> dict[str, Known]:

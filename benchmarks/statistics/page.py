@@ -50,10 +50,14 @@ class Compared:
 
 
 def stat(result: Result, metric: str) -> Stat | None:
-    """A metric; the root mean square error follows from the errors, its own error from the normal distribution."""
+    """A metric; the root mean square error follows from the errors.
+
+    Its own error comes from the spread of the squares (the worst harness is missed rarely, but then by far), or from
+    the normal distribution where they were not kept.
+    """
     if metric == "RMSE" and "bias" in result.stats and "RMSE" not in result.stats:
-        value = result.stats["bias"].root_mean_square
-        return Stat(result.stats["bias"].reps, value, value / 2**0.5)
+        value, square = result.stats["bias"].root_mean_square, result.stats.get("squared error")
+        return Stat(result.stats["bias"].reps, value, square.sd / (2 * value) if square else value / 2**0.5)
     return result.stats.get(metric)
 
 

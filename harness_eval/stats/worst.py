@@ -17,6 +17,7 @@ from .groups import Groups, inflation, squared_errors
 
 CLUSTERS = 12  # truncation of the stick-breaking prior
 _POOLING = 10  # tasks' worth of the average noise mixed into each harness' own
+_SEPARABLE = 4  # harnesses in a task that tell the task's own effect from their noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,9 @@ class LogitSummary:
 def logit_summary(mean_TH: Array, groups: Groups | None = None) -> LogitSummary | None:
     """Logit means with task-influence (delta) variances; None with fewer than two tasks.
 
-    Grubbs' separation of the common task effect from each harness' own noise needs four harnesses in a task; with
-    fewer, all harnesses share the average noise. Missing cells: means from the additive fit, denominators per cell.
+    Grubbs' separation of the common task effect from each harness' own noise needs four harnesses in a task; tasks
+    with fewer, such as the last of a halving, tell nothing about it, and a harness without others shares the average
+    noise. Missing cells: means from the additive fit, denominators per cell.
     A harness that passed or failed everything has at least half the binomial variance, which puts the limit of
     T successes in T where Wilson's is. Where tasks come in groups, all variances are those of means over groups (CR2).
     """
@@ -47,32 +49,32 @@ def logit_summary(mean_TH: Array, groups: Groups | None = None) -> LogitSummary 
     slope_H = shrunk_H * (1 - shrunk_H)
     deviation_TH = np.where(present_TH, (fit.filled_TH - raw_H) / slope_H, 0.0)
     common_T = deviation_TH.sum(axis=1) / present_TH.sum(axis=1)
-    own_H, average = _own_noise(np.where(present_TH, deviation_TH - common_T[:, None], 0.0), present_TH, groups)
+    found_H, average = _own_noise(np.where(present_TH, deviation_TH - common_T[:, None], 0.0), present_TH, groups)
     extreme_H = (raw_H <= 0) | (raw_H >= 1)
+    own_H = np.maximum(found_H, 0.1 * average)
     own_H = np.where(extreme_H, np.maximum(own_H, 1 / (2 * slope_H)), own_H)
     own_H = ((tasks_H - 1) * own_H + _POOLING * average) / (tasks_H - 1 + _POOLING)
     return LogitSummary(
         np.log(shrunk_H / (1 - shrunk_H)),
         np.maximum(own_H / fit.effective_H, 1e-6),
-        _common_variance(common_T, average, fit, groups),
+        _common_variance(common_T, found_H, fit, groups),
     )
 
 
 def _own_noise(residual_TH: Array, present_TH: Mask, groups: Groups | None) -> tuple[Array, float]:
-    """Noise variance of each harness, and its average; both 0 where there are no degrees of freedom."""
-    cells_T, tasks_H = present_TH.sum(axis=1), present_TH.sum(axis=0)
-    freedom = int(cells_T.sum()) - len(cells_T) - len(tasks_H) + 1
+    """Noise variance of each harness (may be below 0 by chance), and its average; 0 without degrees of freedom."""
+    cells_T = present_TH.sum(axis=1)
+    freedom = int(cells_T.sum()) - len(cells_T) - present_TH.shape[1] + 1
     average = float((residual_TH**2).sum()) / freedom if freedom > 0 else 0.0
     average *= inflation(residual_TH, present_TH, groups)
-    square_H = tasks_H * squared_errors(residual_TH, present_TH, groups)
-    others_H = (1 / cells_T) @ present_TH / tasks_H
-    kept_H = 1 - 2 * others_H
-    own_H = (square_H - average * others_H) / np.maximum(kept_H, 0.5)
-    own_H = np.where((kept_H >= 0.5) & (tasks_H > 1), own_H, average)
-    return np.maximum(own_H, 0.1 * average), average
+    telling_TH = present_TH & (cells_T >= _SEPARABLE)[:, None]
+    tasks_H = telling_TH.sum(axis=0)
+    square_H = tasks_H * squared_errors(np.where(telling_TH, residual_TH, 0.0), telling_TH, groups)
+    others_H = (1 / cells_T) @ telling_TH / np.maximum(tasks_H, 1)
+    return np.where(tasks_H > 1, (square_H - average * others_H) / (1 - 2 * others_H), average), average
 
 
-def _common_variance(common_T: Array, average: float, fit: AdditiveFit, groups: Groups | None) -> float:
+def _common_variance(common_T: Array, own_H: Array, fit: AdditiveFit, groups: Groups | None) -> float:
     """Sampling variance, in logits, of the task luck that all harnesses share.
 
     Floored by one task in T + 2 that all harnesses would fail (or pass) and that happened not to be drawn, but by no
@@ -80,7 +82,7 @@ def _common_variance(common_T: Array, average: float, fit: AdditiveFit, groups: 
     exactly.
     """
     tasks = len(common_T)
-    noise = average * float((1 / fit.present_TH.sum(axis=1)).mean())
+    noise = float((fit.present_TH @ own_H / fit.present_TH.sum(axis=1) ** 2).mean())
     centred_T1 = (common_T - common_T.mean())[:, None]
     seen = float(squared_errors(centred_T1, np.ones((tasks, 1), dtype=bool), groups)[0])
     observed = max(0.0, seen - noise / tasks)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
+from harness_eval.stats.cells import additive_fit
 from harness_eval.stats.estimate import Array
 from harness_eval.stats.worst import (
     LogitSummary,
@@ -152,6 +153,19 @@ def test_missing_cells_widen_the_noise_of_their_harness() -> None:
     whole, partial = summary_of(table), summary_of(holes)
     assert partial.variance_H[2] > 1.5 * whole.variance_H[2]
     assert partial.variance_H[0] == pytest.approx(whole.variance_H[0], rel=0.2)
+
+
+def test_harnesses_that_halving_dropped_do_not_lend_their_noise_to_the_survivors() -> None:
+    ratios = []
+    for seed in range(5):
+        whole = study(np.concatenate([np.linspace(-1, 0, 4), np.full(28, 3.0)]), 310, seed)
+        halved = whole.copy()
+        for end, left in ((10, 16), (30, 8), (70, 4), (150, 2)):
+            halved[end:, left:] = np.nan
+        found, full = summary_of(halved), summary_of(whole[:, :4])
+        own_S = found.variance_H[:2] * additive_fit(halved).effective_H[:2] / 310
+        ratios.append([*own_S / full.variance_H[:2], found.common / full.common])
+    np.testing.assert_allclose(np.mean(ratios, axis=0), 1, atol=0.25)
 
 
 def test_the_same_seed_gives_the_same_draws() -> None:
