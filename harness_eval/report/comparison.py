@@ -16,7 +16,8 @@ METHOD = {
     "first. Names, and the content behind them, decide what belongs together.",
     "MEAN, pass^k, labels": "One difference a task, the mean over harnesses; paired t with two pseudo-tasks.",
     "WORST, GAP, CANONICAL": "One posterior of both runs together. The luck of the tasks and the noise of a cell are "
-    "correlated between the runs as the tasks show, so that what they share cancels.",
+    "correlated between the runs as the tasks show, so that what they share cancels. Levels may differ by some points "
+    "from those of each run's own report, which knows one run only: read the changes here, and the levels there.",
     "SPREAD": "Standard deviations net of noise, each with its delete-one-task jackknife limits; the limits of their "
     "difference from both, less what the tasks show to be shared (Zou and Donner).",
     "Harnesses": "Paired differences with limits that hold for all together (max-T), step-down p.",

@@ -75,7 +75,7 @@ def _both(draw: Callable[[bool], str]) -> dict[str, str]:
 
 def _dark(key: str, data: Data) -> str:
     colour = _COLOURS.get(data["figures"][key]["verdict"], INK)
-    return INK if colour == MUTED else colour
+    return INK if colour == MUTED or (key == "gap" and comparison_words.levelled_down(data)) else colour
 
 
 def _point(found: Data) -> Point:

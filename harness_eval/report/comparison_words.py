@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from harness_eval.report import effect_words, findings
@@ -15,6 +15,7 @@ Data = Mapping[str, Json]
 Unit: TypeAlias = Callable[[float | None], str]
 
 _NAMED = 3
+_SAME = 0.05  # a mean that may have moved by more is not called the same
 _FIGURES = {
     "mean": ("MEAN", "over the harnesses that both runs have"),
     "worst": ("WORST", "the worst of them, whichever it is in each run"),
@@ -26,9 +27,10 @@ _FIGURES = {
 }
 _IN_POINTS = ("spread", "gap")
 _HEAD = {
-    "mean": {"better": "higher mean", "worse": "lower mean", "no difference seen": "same mean"},
+    "mean": {"better": "higher mean", "worse": "lower mean", "no difference seen": "no change of the mean seen"},
     "spread": {"better": "narrower spread", "worse": "wider spread", "no difference seen": "no change of spread seen"},
     "worst": {"better": "higher worst", "worse": "lower worst", "no difference seen": "no change of the worst seen"},
+    "canonical": {"better": "higher canonical", "worse": "lower canonical", "no difference seen": ""},
 }
 
 
@@ -90,7 +92,14 @@ def _line(key: str, data: Data) -> Line:
         usual = data["canonical_harness"]
         meaning = meaning or f"the harness {one_line(usual)}"
         meaning = meaning if usual else "the runs have no canonical harness in common"
-    return _worded((key, name, meaning), data["figures"][key], points if key in _IN_POINTS else percent)
+    line = _worded((key, name, meaning), data["figures"][key], points if key in _IN_POINTS else percent)
+    return replace(line, verdict="narrower: canonical fell") if key == "gap" and levelled_down(data) else line
+
+
+def levelled_down(data: Data) -> bool:
+    """Whether the gap narrowed because the canonical harness fell, while the worst did not rise: nobody's gain."""
+    moved = [data["figures"][name]["verdict"] for name in ("gap", "canonical", "worst")]
+    return moved[:2] == ["better", "worse"] and moved[2] != "better"
 
 
 def _worded(known: tuple[str, str, str], found: Data, unit: Unit) -> Line:
@@ -124,10 +133,11 @@ def headline(data: Data) -> str:
     told = []
     for name, words in _HEAD.items():
         found = data["figures"][name]
-        if found["verdict"]:
-            within = f" (within {_reach(found)})" if name == "mean" and _unmoved(found) else ""
-            told.append(words[found["verdict"]] + within)
-    said = ", ".join(told) or "too few common tasks to tell"
+        if name == "mean" and _same(found):
+            told.append(f"same mean (within {points(_reach(found))})")
+        elif found["verdict"]:
+            told.append(words[found["verdict"]])
+    said = ", ".join(filter(None, told)) or "too few common tasks to tell"
     return f"{said[:1].upper()}{said[1:]}."
 
 
@@ -135,14 +145,18 @@ def _unmoved(found: Data) -> bool:
     return bool(found["verdict"] == "no difference seen")
 
 
-def _reach(found: Data) -> str:
+def _reach(found: Data) -> float:
     """How far the change may be from zero."""
-    return points(max(abs(found["change"]["low"]), abs(found["change"]["high"])))
+    return float(max(abs(found["change"]["low"]), abs(found["change"]["high"])))
+
+
+def _same(found: Data) -> bool:
+    return _unmoved(found) and _reach(found) <= _SAME
 
 
 def sentences(data: Data) -> list[str]:
     """What moved, in a few plain sentences."""
-    told = [_figures_sentence(data), *_harness_sentence(data), *_level_sentence(data)]
+    told = [_figures_sentence(data), *_canonical_sentence(data), *_harness_sentence(data), *_level_sentence(data)]
     scripted = [side["endpoint"]["scripted"] for side in (data["before"], data["after"])]
     if all(scripted):
         told.append("Both runs are of the scripted agent, not of a language model.")
@@ -159,13 +173,21 @@ def _figures_sentence(data: Data) -> str:
         few = f"with {count(data['compared']['tasks'], 'common task')}, fewer than 20, no change has an interval"
         return f"{moved} ({points(figures['mean']['change']['estimate'], signed=True)}); {few}."
     mean = figures["mean"]
-    if _unmoved(mean):
-        parts = [f"the mean is the same within {_reach(mean)} ({_then(mean, percent)})"]
+    if _same(mean):
+        parts = [f"the mean is the same within {points(_reach(mean))} ({_then(mean, percent)})"]
     else:
-        parts = [f"the mean {_moved(mean, percent)}"]
+        parts = [_part("mean", mean, percent)]
     parts += [_part("spread", figures["spread"], points), _part("worst", figures["worst"], percent)]
     said = f"{', '.join(part for part in parts[:-1] if part)}, and {parts[-1]}" if parts[-1] else ", ".join(parts[:-1])
     return f"{said[:1].upper()}{said[1:]}."
+
+
+def _canonical_sentence(data: Data) -> list[str]:
+    found = data["figures"]["canonical"]
+    if found["verdict"] in (None, "no difference seen"):
+        return []
+    why = "; the gap is narrower for that, not because the worst rose" if levelled_down(data) else ""
+    return [f"The canonical harness {_moved(found, percent)}{why}."]
 
 
 def _part(name: str, found: Data, unit: Unit) -> str:

@@ -48,9 +48,11 @@ def p_value(value: float | None) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`3 trials`, `1 trial`: the regular English plural."""
-    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'e' * noun.endswith('s')}s"
-    return f"{number:,} {plural}"
+    """`3 trials`, `1 trial`: the regular English plural, and that of `axis`."""
+    plurals = {"y": "ies", "is": "es", "s": "ses"}
+    ending = next((ending for ending in ("y", "is", "s") if noun.endswith(ending)), "")
+    many = noun.removesuffix(ending) + plurals.get(ending, "s")
+    return f"{number:,} {noun if number == 1 else many}"
 
 
 def printable(text: object, keep: str = "") -> str:

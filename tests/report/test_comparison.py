@@ -67,6 +67,24 @@ def test_the_same_mean_with_a_narrower_spread_is_said(data: dict[str, Any], form
     assert " and the worst rose from 3" in text
 
 
+def test_a_gap_that_narrows_since_canonical_fell_is_no_gain(tmp_path: Path) -> None:
+    low = Plan(tasks=60, harnesses=8, base=0.75, costs={"protocol=json-text": 0.6, "protocol=xml-function": 0.6})
+    fallen = Plan(tasks=60, harnesses=8, base=0.2, again=99)
+    data = of(write_run(tmp_path / "before", low), write_run(tmp_path / "after", fallen))
+    assert [data["figures"][name]["verdict"] for name in ("gap", "canonical")] == ["better", "worse"]
+    text = " ".join(comparison_text(data).split())
+    assert "narrower: canonical fell" in text
+    assert "lower canonical." in text
+    assert "the gap is narrower for that, not because the worst rose" in text
+
+
+def test_a_mean_that_may_have_moved_far_is_not_called_the_same(tmp_path: Path) -> None:
+    folders = [write_run(tmp_path / name, SMALL) for name in ("one", "other")]
+    text = " ".join(comparison_text(of(*folders)).split())
+    assert "No change of the mean seen, " in text
+    assert "ame mean" not in text
+
+
 def test_every_figure_before_and_after_adds_up_to_its_change(data: dict[str, Any]) -> None:
     rows = [*data["figures"].values(), *data["pass_k"].values(), *data["harnesses"]]
     for row in rows:

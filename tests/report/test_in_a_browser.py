@@ -97,6 +97,19 @@ async def test_no_page_is_wider_than_the_window(opened: Opened, width: int, sche
     assert len(picture.read_bytes()) > 20_000  # an empty page compresses to far less
 
 
+async def test_naming_a_cell_moves_nothing_under_the_pointer(opened: Opened) -> None:
+    await opened.tab.open(opened.small, 390)
+    status = "document.querySelector('.status')"
+    names = ("short", "a-task-of-many-words · a-harness-of-many-words: score 100 %")
+    heights = [await opened.tab.run(f"({status}.textContent = '{name}', {status}.offsetHeight)") for name in names]
+    assert heights[0] == heights[1]
+
+
+async def test_a_label_has_the_width_of_a_small_window(opened: Opened) -> None:
+    await opened.tab.open(opened.small, 390)
+    assert await opened.tab.run("document.querySelector('table.labels tbody th').offsetWidth") > 300
+
+
 async def test_no_script_fails_and_no_policy_is_broken(opened: Opened) -> None:
     for page in (opened.small, opened.large):
         await opened.tab.open(page, 1280)
