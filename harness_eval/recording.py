@@ -84,7 +84,7 @@ def _plain(value: object) -> Json:
 def file_name(key: TrialKey) -> str:
     """Where a trial's frame is below the folder `trajectories`: readable, and unique through the hash at its end."""
     parts = (key.task, key.harness, key.endpoint, str(key.repeat))
-    digest = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
+    digest = hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     readable = [re.sub(r"[^A-Za-z0-9_-]+", "-", part)[:40] for part in parts]
     return f"{readable[0]}/{'.'.join(readable[1:])}.{digest}.json.zst"
 

@@ -6,6 +6,7 @@ A frame is made when it is first asked for, and kept. All texts that repeat are 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -16,6 +17,7 @@ from harness_eval import store
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.frames.columns import AXIS, Columns
 from harness_eval.frames.steps import rows_of_trial
+from harness_eval.frames.studies import read_study
 from harness_eval.frames.trials import Trials
 from harness_eval.types import Json
 
@@ -30,12 +32,16 @@ def load(*runs: str | PathLike[str]) -> Run:
     """One or several runs as frames; nothing but their studies is read before a frame is asked for.
 
     Raises:
-        ConfigError: none is named, or a folder is not that of a run.
+        ConfigError: none is named, one is named twice, or a folder is not that of a run.
     """
     if not runs:
         raise ConfigError("load: name the folder of a run")
     folders = tuple(Path(run) for run in runs)
-    return Run(folders, tuple(store.read_study(folder) for folder in folders))
+    places = [os.path.realpath(folder) for folder in folders]
+    for folder, place in zip(folders, places, strict=True):
+        if places.count(place) > 1:
+            raise ConfigError(f"load: {folder} is named twice, so that each of its trials would count twice")
+    return Run(folders, tuple(read_study(folder) for folder in folders))
 
 
 class Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 from harness_eval.types import Json
@@ -70,6 +71,14 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 """The type of each column, by frame; columns `axis.NAME` are categories and come last."""
 
 
+_NUMBERS: Mapping[str, tuple[tuple[type, ...], float]] = {
+    "Int64": ((int,), 2**63),
+    "Float64": ((int, float), float("inf")),
+    "boolean": ((bool,), 2),
+}
+"""The types of the values of a column, and what they are below."""
+
+
 class Columns:
     """Rows of one frame as they come; what a row does not say is missing."""
 
@@ -105,7 +114,27 @@ def series(values: Sequence[Json], kind: str) -> Any:
     """Values as a column of this type; the categories of texts are texts, also where there is none."""
     import pandas  # lazy: slow import
 
+    fitting: Any = _texts(values) if kind in ("category", "string") else _numbers(values, kind)
     if kind == "category":
-        texts = pandas.Index(sorted({value for value in values if value is not None}), dtype="str")
-        return pandas.Series(pandas.Categorical(values, categories=texts))
-    return pandas.Series(values, dtype=pandas.StringDtype() if kind == "string" else kind)
+        texts = pandas.Index(sorted({value for value in fitting if value is not None}), dtype="str")
+        return pandas.Series(pandas.Categorical(fitting, categories=texts))
+    return pandas.Series(fitting, dtype=pandas.StringDtype() if kind == "string" else kind)
+
+
+def _texts(values: Sequence[Json]) -> Sequence[str | None]:
+    """Values as texts in UTF-8; a structure, which no run of ours writes there, is missing."""
+    if set(map(type, values)) <= {str, NoneType} and all(map(str.isascii, filter(None, values))):
+        return values
+    return [_text(value) for value in values]
+
+
+def _text(value: Json) -> str | None:
+    if value is None or isinstance(value, list | dict):
+        return None
+    return str(value).encode("utf-8", "replace").decode()
+
+
+def _numbers(values: Sequence[Json], kind: str) -> Sequence[Json]:
+    """Values that a column of this type can hold; any other one is missing."""
+    types, limit = _NUMBERS[kind]
+    return [value if type(value) in types and -limit <= value < limit else None for value in values]

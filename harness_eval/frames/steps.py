@@ -8,6 +8,7 @@ from pathlib import Path
 from harness_eval import store
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import ConfigError
+from harness_eval.report.recorded import outcome_of
 from harness_eval.store import Row
 from harness_eval.types import Compaction, Json, Step, Trajectory
 
@@ -60,8 +61,8 @@ def _labels(key: Mapping[str, Json], row: Row, record: Trajectory | None) -> Ite
         for label in step.labels:
             met.add(label)
             yield {**key, "step": number, **_told(label)}
-    lost = [row["failure"].get("label")] if row.get("failure") else []
-    for label in dict.fromkeys([*(row.get("labels") or ()), *lost]):
+    outcome = outcome_of(row)
+    for label in dict.fromkeys([*outcome.labels, outcome.label]):
         if label and label not in met:
             yield {**key, **_told(label)}
 

@@ -162,3 +162,34 @@ def test_the_package_stays_light_until_a_frame_is_asked_for(synthetic: Path) -> 
     )
     done = subprocess.run([sys.executable, "-c", program, synthetic], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("wrong", [True, -1, 1e308, 10**30, "x", "\ud800", [1], {"a": 1}, float("nan")], ids=repr)
+@pytest.mark.parametrize("key", ["task", "harness_id", "repeat", "score", "labels", "failure", "stop", "cost", "steps"])
+def test_a_line_that_no_run_wrote_breaks_no_frame(key: str, wrong: object, synthetic: Path, tmp_path: Path) -> None:
+    folder = _copy(synthetic, tmp_path / "damaged")
+    first, second = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()[:2]]
+    (folder / "results.jsonl").write_text(json.dumps(first | {key: wrong}) + "\n" + json.dumps(second) + "\n")
+    run = harness_eval.load(folder)
+    assert second["harness"] in set(run.trials.harness)
+    assert run.steps.task.isna().sum() == run.labels.task.isna().sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("study", "told"),
+    [
+        ({"tasks": 3}, "tasks: input should be a valid list"),
+        ({"tasks": [{}]}, "tasks.0.name: is required"),
+        ({"tasks": [{"name": "t", "stresses": 3}]}, "tasks.0.stresses: input should be a valid list"),
+        ({"harnesses": [{"name": "h", "labels": {"tools": [1]}}]}, "harnesses.0.labels.tools: input should be"),
+    ],
+)
+def test_a_study_of_another_shape_is_refused_with_its_key(study: object, told: str, tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    with pytest.raises(ConfigError, match=rf"study\.json: {told}"):
+        harness_eval.load(tmp_path)
+
+
+def test_a_run_that_is_named_twice_is_refused(synthetic: Path) -> None:
+    with pytest.raises(ConfigError, match="is named twice"):
+        harness_eval.load(synthetic, synthetic / "." / "")
