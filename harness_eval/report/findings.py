@@ -107,7 +107,7 @@ def secondary(section: Section) -> list[tuple[str, str]]:
     every, none = percent(section["solved_by_all"]), percent(section["solved_by_none"])
     rows.append(("These tasks", f"solved under every harness {every}, under none {none} (of the tasks of this suite)"))
     raw = section["raw_min"]
-    bias = "" if raw["bias"] is None else f", by about {points(abs(raw['bias']))}"
+    bias = "" if raw["bias"] is None else f": by about {points(abs(raw['bias']))} were all harnesses equal"
     rows.append(("Raw minimum", f"{percent(raw['estimate'])} ({raw['label']}{bias})"))
     return rows
 
