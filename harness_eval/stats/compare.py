@@ -83,7 +83,9 @@ def compare(before_TH: Array, after_TH: Array, seed: int, canonical: int | None 
         raise ValueError(f"the runs do not match: {before_TH.shape} and {after_TH.shape}")
     common_TH = ~np.isnan(before_TH) & ~np.isnan(after_TH)
     before_TH, after_TH = np.where(common_TH, before_TH, np.nan), np.where(common_TH, after_TH, np.nan)
-    single = simultaneous(after_TH - before_TH, np.random.default_rng([seed, 0]))
+    sign = _orientation(after_TH - before_TH)
+    single = simultaneous(sign * (after_TH - before_TH), np.random.default_rng([seed, 0]))
+    moved = [_turned(found, sign) for found in single.difference_K]
     raw = [_column_means(one_TH) for one_TH in (before_TH, after_TH)]
     tested, met = judged_columns(before_TH), common_TH.any(axis=1)
     left, right = before_TH[met][:, tested], after_TH[met][:, tested]
@@ -97,11 +99,27 @@ def compare(before_TH: Array, after_TH: Array, seed: int, canonical: int | None 
         spread=_spread(left, right),
         pass_k=_pass_powers(left, right),
         floor=(_lowest(floors[0]), _lowest(floors[1])),
-        harnesses=tuple(_harness(*each) for each in zip(*raw, single.difference_K, strict=True)),
+        harnesses=tuple(_harness(*each) for each in zip(*raw, moved, strict=True)),
         p_adjusted=single.p_adjusted_K,
         raw_before=tuple(raw[0]),
         raw_after=tuple(raw[1]),
     )
+
+
+def _orientation(change_TH: Array) -> int:
+    """1 or -1: in which order two runs are drawn for, so that the other order gives the same with all signs turned.
+
+    0 where nothing moved at all.
+    """
+    moved = np.nan_to_num(change_TH).ravel()
+    return int(np.sign(moved[np.flatnonzero(moved)[:1]]).sum())
+
+
+def _turned(found: Estimate, sign: int) -> Estimate:
+    """The estimate of a difference taken in the other order, where the sign is -1."""
+    if sign >= 0 or found.estimate is None or found.limits is None:
+        return found
+    return Estimate(-found.estimate, -found.limits[1], -found.limits[0])
 
 
 def _column_means(mean_TH: Array) -> list[float | None]:
@@ -151,7 +169,7 @@ def _modelled(before_TH: Array, after_TH: Array, canonical: int | None, seed: in
     """WORST and its kin from the joint posterior; unknown below 20 tasks, where its prior would say more than they."""
     names = ("worst", "gap", "canonical", "worst_at_8", "cvar10")
     enough = len(before_TH) >= MIN_TASKS_FOR_INTERVALS
-    draws = joint_posterior(before_TH, after_TH, np.random.default_rng([seed, 1])) if enough else None
+    draws = _joint(before_TH, after_TH, np.random.default_rng([seed, 1])) if enough else None
     if draws is None:
         return dict.fromkeys(names, NOT_KNOWN)
     worst = [mu_IH.min(axis=1) for mu_IH in draws]
@@ -163,6 +181,19 @@ def _modelled(before_TH: Array, after_TH: Array, canonical: int | None, seed: in
         found["canonical"] = _drawn(*usual)
         found["gap"] = _drawn(usual[0] - worst[0], usual[1] - worst[1], lower_is_better=True)
     return dict.fromkeys(names, NOT_KNOWN) | found
+
+
+def _joint(before_TH: Array, after_TH: Array, rng: np.random.Generator) -> tuple[Array, Array] | None:
+    """The joint posterior, with each draw in both orders where nothing moved, so that no luck of a draw looks like it.
+
+    None as `joint_posterior`.
+    """
+    sign = _orientation(after_TH - before_TH)
+    draws = joint_posterior(before_TH, after_TH, rng) if sign >= 0 else joint_posterior(after_TH, before_TH, rng)
+    if draws is None:
+        return None
+    one, other = draws if sign >= 0 else draws[::-1]
+    return (one, other) if sign else (np.concatenate([one, other]), np.concatenate([other, one]))
 
 
 def _drawn(before_I: Array, after_I: Array, *, lower_is_better: bool = False) -> Change:

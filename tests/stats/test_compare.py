@@ -23,11 +23,29 @@ def test_a_run_compared_with_itself_has_not_moved() -> None:
     table = study(np.zeros(5), 80, 1)
     found = compare(table, table, 0, canonical=0)
     for change in (found.mean, found.worst, found.spread, found.gap, found.canonical):
-        assert change.change.estimate == pytest.approx(0, abs=0.01)
+        assert change.change.estimate == pytest.approx(0, abs=1e-12)
         assert change.verdict == "no difference seen"
         assert change.change.limits is not None
         assert change.change.limits[0] < 0 < change.change.limits[1]
     assert all(p == 1 for p in found.p_adjusted)
+
+
+@pytest.mark.parametrize("missing", [0, 9])
+def test_the_other_order_turns_every_sign(missing: int) -> None:
+    before, after = pair(np.linspace(-1, 1, 9), np.linspace(1, -0.5, 9), 40, 3)
+    before.ravel()[:missing] = np.nan
+    there, back = compare(before, after, 5, canonical=1), compare(after, before, 5, canonical=1)
+    names = ("mean", "worst", "spread", "gap", "canonical", "worst_at_8", "cvar10")
+    pairs = [(getattr(there, name), getattr(back, name)) for name in names]
+    pairs += zip(there.harnesses, back.harnesses, strict=True)
+    pairs += zip(there.pass_k.values(), back.pass_k.values(), strict=True)
+    for one, other in pairs:
+        assert one.before == other.after
+        assert (one.change.limits is None) == (other.change.limits is None)
+        assert [one.change.estimate, *(one.change.limits or ())] == pytest.approx(
+            [-other.change.estimate, *(-limit for limit in (other.change.limits or ())[::-1])], abs=1e-12
+        )
+    assert there.p_adjusted == back.p_adjusted
 
 
 def test_one_harness_that_broke_is_the_one_that_moved() -> None:
