@@ -48,7 +48,7 @@ def stamp(section: dict[str, Json], seed: int | None, adaptive: bool) -> None:
     for group, method in (("quantiles", _MODELLED), ("pass_k", _PASS)):
         section[group] = {name: {**one, **whole, "method": _named(method)} for name, one in section[group].items()}
     for entry in section["harnesses"]:
-        own = {**whole, "n_tasks": entry["tasks"], "n_clusters": entry["tasks"], "n_valid": entry["judged"]}
+        own = {**whole, "n_tasks": entry["tasks"], "n_clusters": entry["clusters"], "n_valid": entry["judged"]}
         entry["basis"] = {**own, "n_harness": 1, "method": _named(_PLAIN if plain else _MODELLED)}
         compared = {**own, "n_harness": 2, "method": _named(_PLAIN if plain else _DIFFERENCE)}
         entry["difference"] = {**entry["difference"], **compared}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from harness_eval.report.support import NOT_COMPARED
 from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT
-from harness_eval.report.wording import NOT_EXERCISED, UNKNOWN, count, difference, one_line, p_value, percent
+from harness_eval.report.wording import NOT_EXERCISED, UNKNOWN, count, difference, one_line, p_value, percent, points
 from harness_eval.types import Json
 
 Section = Mapping[str, Json]
@@ -29,7 +29,9 @@ def cause(section: Section) -> list[str]:
         return [f"The canonical level costs: {level_name(best)} changes the score by {effect_phrase(best)}{more}."]
     if not drops:
         sought = differ(section) and any(row["effect"] is not None for row in section["axes"])
-        return _cause_by_axis(section) or (["No single level of an axis stands out as the cause."] if sought else [])
+        from_here = detectable_phrase(row["detectable"] for row in section["axes"])
+        none = f"No single level of an axis stands out as the cause{f' ({from_here})' if from_here else ''}."
+        return _cause_by_axis(section) or ([none] if sought else [])
     worst, others = drops[0], len(drops) - 1
     said = f"The level {level_name(worst)} changes the score by {effect_phrase(worst)}"
     part = next((one for one in section["shares"] if one["axis"] == worst["axis"]), None)
@@ -53,6 +55,12 @@ def _cause_by_axis(section: Section) -> list[str]:
         return [f"{said}."]
     alone = f"p {p_value(most['p_adjusted'])} by itself"
     return [f"{said}. Most of it is {level_name(most)}, {effect_phrase(most)}, {alone}."]
+
+
+def detectable_phrase(sizes: Iterable[float | None]) -> str:
+    """The size from which any of these would have been found with 80 % power; "" where unknown."""
+    known = [size for size in sizes if size is not None]
+    return f"detectable from {points(max(known))}" if known else ""
 
 
 def differ(section: Section) -> bool:

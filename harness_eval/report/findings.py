@@ -22,6 +22,8 @@ from harness_eval.types import Json
 
 _SET_SHOWN = 3
 _RELIABLE = 0.5  # below it a ranking is mostly noise
+_AT_RANDOM = 8  # harnesses drawn at random from which WORST@8 is taken from them alone
+_FOR_THE_FAMILY = 14  # from which more than half of the family statement's confidence is there
 NO_CANONICAL = "no canonical harness"
 MARGIN = "margin 10 pp, simultaneous 95 %"  # of the verdicts
 
@@ -93,8 +95,10 @@ def _points(name: str, figures: Section, meaning: str) -> Headline:
 def secondary(section: Section) -> list[tuple[str, str]]:
     """The further summaries, each in words."""
     quantiles, pass_k = section["quantiles"], section["pass_k"]
+    drawn = section["wilks"]["sampled"] or 0
+    whose = f"the {drawn} drawn at random" if drawn >= _AT_RANDOM else "this set"
     rows = [
-        ("WORST@8", share(section["worst_at_8"]) + ", the expected minimum of 8 harnesses of this set"),
+        ("WORST@8", share(section["worst_at_8"]) + f", the expected minimum of 8 harnesses of {whose}"),
         ("CVaR10", share(section["cvar10"]) + ", the mean of the lowest tenth of harnesses"),
         ("Quantiles", "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))),
     ]
@@ -104,12 +108,39 @@ def secondary(section: Section) -> list[tuple[str, str]]:
     p_equal = section["spread"]["p_equal"]
     if p_equal is not None:
         rows.append(("Equal harnesses", f"p {p_value(p_equal)} if all harnesses were equally good (F test)"))
+    if said := _of_the_family(section):
+        rows.append(("Family", said))
     every, none = percent(section["solved_by_all"]), percent(section["solved_by_none"])
     rows.append(("These tasks", f"solved under every harness {every}, under none {none} (of the tasks of this suite)"))
     raw = section["raw_min"]
     bias = "" if raw["bias"] is None else f": by about {points(abs(raw['bias']))} were all harnesses equal"
     rows.append(("Raw minimum", f"{percent(raw['estimate'])} ({raw['label']}{bias})"))
     return rows
+
+
+def _of_the_family(section: Section) -> str:
+    """What the harnesses drawn at random say of all others; "" where they are too few to say much."""
+    wilks = section["wilks"]
+    if (wilks["sampled"] or 0) < _FOR_THE_FAMILY:
+        return ""
+    floored = wilks["confidence_floor"]
+    more = "" if floored is None else f"; with {percent(floored)}, no worse than FLOOR"
+    return (
+        f"with {percent(wilks['confidence'])} confidence at least {percent(wilks['share'])} of it is no worse than the "
+        f"worst of the {wilks['sampled']} drawn at random{more}"
+    )
+
+
+def size_phrase(section: Section) -> str:
+    """How many tasks, and in how many groups where tasks share one."""
+    tasks, groups = count(section["n_tasks"], "task"), section["n_clusters"]
+    return tasks if groups == section["n_judged_tasks"] else f"{tasks} in {count(groups, 'group')}"
+
+
+def order_phrase(section: Section) -> str:
+    """That the order of harnesses says nothing, where it is mostly noise."""
+    reliability = section["reliability"]
+    return "Their order is mostly noise." if reliability is not None and reliability < _RELIABLE else ""
 
 
 def worst_phrase(section: Section) -> str:
@@ -159,7 +190,9 @@ def _level(section: Section) -> str:
         said += f", {difference(gap)} below the canonical harness"
     if not effect_words.differ(section):
         p_equal = p_value(section["spread"]["p_equal"])
-        return f"No difference between harnesses stands out from noise (p {p_equal}). {said}."
+        found = effect_words.detectable_phrase(entry["detectable"] for entry in section["harnesses"])
+        beside = f"p {p_equal}; {found}" if found else f"p {p_equal}"
+        return f"No difference between harnesses stands out from noise ({beside}). {said}."
     return f"{said}. The worst is {worst_phrase(section)}."
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 UNKNOWN: dict[str, Json] = {"estimate": None, "low": None, "high": None}
 _RAW_MIN = "biased low, do not quote"
+_FAMILY_SHARE = 0.95
+_FLOOR_ERROR = 0.05  # FLOOR is a one-sided 95 % limit
 
 
 def figures(estimate: Estimate) -> dict[str, Json]:
@@ -74,7 +76,20 @@ def leading(summary: Summary, names: Sequence[str], reference: int | None) -> di
         "solved_by_none": summary.solved_by_none,
         "raw_min": {"estimate": summary.raw_min, "bias": summary.raw_min_bias, "label": _RAW_MIN},
         "reliability": summary.spread.reliability,
+        "wilks": _wilks(summary),
     }
+
+
+def _wilks(summary: Summary) -> dict[str, Json]:
+    """What harnesses drawn at random say of their family (Wilks): with which confidence `share` of it is no worse than
+    the worst of them, and no worse than FLOOR; None where it is not known that any were.
+    """
+    from harness_eval.stats.across import wilks_confidence  # lazy: slow import
+
+    drawn = summary.sampled or 0
+    confidence = wilks_confidence(drawn, _FAMILY_SHARE) if drawn else None
+    floored = None if confidence is None or summary.floor.estimate is None else max(0.0, confidence - _FLOOR_ERROR)
+    return {"sampled": summary.sampled, "share": _FAMILY_SHARE, "confidence": confidence, "confidence_floor": floored}
 
 
 def _worst(summary: Summary, names: Sequence[str]) -> dict[str, Json]:

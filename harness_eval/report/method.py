@@ -15,7 +15,8 @@ Worst set: One-sided paired max-T comparisons; it holds the true worst harness w
 FLOOR: The least one-sided 95 % lower limit of any tested harness, free of any model.
 SPREAD: Standard deviation between harnesses net of sampling noise, with a jackknife over tasks.
 Verdicts: Simultaneous 95 % intervals of the difference to the canonical harness against a margin of 10 pp: compatible,
-  degraded, broken, or unclear where the interval does not decide. Two pseudo-tasks without a difference are added, so
+  degraded, broken, or unclear where the interval does not decide. "Detectable" is the difference found with 80 % power
+  by these intervals. Two pseudo-tasks without a difference are added, so
   that a difference is a little smaller than that of the plain means; the scores come from another model, and theirs
   is smaller still.
 Effects of levels: Least squares within each task, the canonical level as reference; p-values with Holm's correction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness_eval.errors import redact
@@ -79,11 +79,16 @@ def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
     known = canonical in names
     levels = [recorded.levels(harness) if known else {} for harness in harnesses]
     place = names.index(canonical) if known else 0
-    groups = [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]
+    groups = _groups(recorded)
     drawn = recorded.study.get("sampled")
     sampled = None if drawn is None else [at for at, name in enumerate(names) if name in drawn]
     origin = Origin(groups, sampled)
     return origin.summarise(score, valid, place, levels, seed=int(recorded.study.get("seed") or 0))
+
+
+def _groups(recorded: Recorded) -> list[Hashable]:
+    """The group of each task; a task without one stands alone."""
+    return [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]
 
 
 def _endpoint(endpoint: Mapping[str, Json]) -> dict[str, Json]:
@@ -124,11 +129,15 @@ def _harnesses(
     reference: int | None,
     refused: Mapping[str, Mapping[str, Json]],
 ) -> list[dict[str, Json]]:
-    """One entry a harness, in the study's order; `difference` is to the canonical harness, `tasks` have a verdict."""
+    """One entry a harness, in the study's order.
+
+    `difference` is to the canonical harness, `detectable` the one that would have been found with 80 % power; `tasks`
+    have a verdict, and stand in so many `clusters`.
+    """
     summary, valid = found
     harnesses = recorded.named("harnesses")
     usual = recorded.levels(harnesses[reference]) if reference is not None else {}
-    tallies = counts.by_harness(outcomes)
+    tallies, groups = counts.by_harness(outcomes), _groups(recorded)
     empty = counts.tally(())
     entries = []
     for place, harness in enumerate(harnesses):
@@ -140,6 +149,7 @@ def _harnesses(
             "canonical": place == reference,
             **_score(summary, place, reference),
             "tasks": int(valid[:, place].any(axis=1).sum()),
+            "clusters": len({groups[task] for task in valid[:, place].any(axis=1).nonzero()[0]}),
             **tallies.get(name, empty),
             "differs": _differs(recorded.levels(harness), usual) if reference is not None else {},
         }
@@ -167,6 +177,7 @@ def _score(summary: Summary, place: int, reference: int | None) -> dict[str, Jso
         "verdict": one.verdict if compared else None,
         "reason": one.reason if compared else None,
         "extra_tasks": one.extra_tasks if compared else None,
+        "detectable": one.detectable if compared else None,
     }
 
 

@@ -42,7 +42,10 @@ def summary_text(data: Mapping[str, Json]) -> str:
 
 def _headline(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str]:
     trials = section["trials"]
-    lines = [f"{one_line(data['name'])}: {findings.title(section)}", findings.trials_phrase(trials)]
+    lines = [
+        f"{one_line(data['name'])}: {findings.title(section)}",
+        f"{findings.trials_phrase(trials)}, {findings.size_phrase(section)}",
+    ]
     if section["incomplete"]:
         lines.append(findings.incomplete_phrase(trials))
     lines.append("")

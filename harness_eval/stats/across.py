@@ -95,3 +95,8 @@ def expected_minimum(count: int) -> float:
 def wilks_harnesses(confidence: float, share: float) -> int:
     """Random harnesses that must be tested to say: this share of the family is no worse than the worst of them."""
     return ceil(log(1 - confidence) / log(share))
+
+
+def wilks_confidence(harnesses: int, share: float) -> float:
+    """Confidence that this share of the family is no worse than the worst of so many harnesses drawn at random."""
+    return float(1 - share**harnesses)

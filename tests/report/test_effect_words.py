@@ -18,6 +18,7 @@ def _section(p_level: float, p_axis: float, effect: float = -0.4) -> dict[str, J
                 "low": effect - 0.2,
                 "high": effect + 0.2,
                 "p_adjusted": p_level,
+                "detectable": 0.093,
                 "reason": None,
             }
         ],
@@ -41,4 +42,6 @@ def test_where_no_level_stands_out_by_itself_an_axis_that_does_is_named_with_its
 
 @pytest.mark.parametrize("effect", [-0.4, 0.4])
 def test_where_neither_stands_out_nothing_is_accused(effect: float) -> None:
-    assert cause(_section(0.06, 0.06, effect)) == ["No single level of an axis stands out as the cause."]
+    assert cause(_section(0.06, 0.06, effect)) == [
+        "No single level of an axis stands out as the cause (detectable from 9.3 pp)."
+    ]
