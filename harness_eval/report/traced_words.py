@@ -60,8 +60,19 @@ def verdict_sentence(trace: Section) -> str:
     sure = [row for row in trace["axes"] if row["effect"] is not None and _is_sure(row) and row["effect"] < 0]
     if not sure:
         tested = any(row["p_adjusted"] is not None for row in trace["axes"])
-        return "No single change stands out from noise." if tested else "With so few tasks no change has an interval."
+        return _unsure(trace) if tested else "With so few tasks no change has an interval."
     return f"The cost lies in {' and '.join(f'{change_name(row)} ({value_phrase(row)})' for row in sure)}."
+
+
+def _unsure(trace: Section) -> str:
+    """Nothing is certain; the likeliest place all the same, which a reader of the intervals would look for."""
+    tested = [row for row in trace["axes"] if row["p_adjusted"] is not None]
+    largest = min(tested, key=lambda row: row["effect"])
+    if largest["high"] is None or largest["high"] >= 0:
+        return "No single change stands out from noise."
+    place = f"{change_name(largest)} ({value_phrase(largest)})"
+    many = f"among {count(len(tested), 'change')} looked at it is not beyond doubt (Holm p"
+    return f"The likeliest place of the cost is {place}; {many} {p_value(largest['p_adjusted'])})."
 
 
 def _is_sure(row: Section) -> bool:
@@ -98,7 +109,7 @@ def one_line_summary(trace: Section) -> str:
     parts = [f"{one_line(row['axis'])} {value_phrase(row)}" for row in known[:_NAMED]]
     if rest := known[_NAMED:]:
         most = max(abs(row["effect"]) for row in rest)
-        parts.append(f"{count(len(rest), 'other')} within ±{points(most)}")
+        parts.append(f"{count(len(rest), 'other')} {f'within ±{points(most)}' if most else 'nothing'}")
     if unknown := len(trace["axes"]) - len(known):
         parts.append(f"{count(unknown, 'change')} unknown")
     said = " · ".join(parts)

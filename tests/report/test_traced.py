@@ -99,6 +99,15 @@ def test_what_costs_is_told_from_what_does_not(run: Path) -> None:
     assert "three or more together" in said
 
 
+def test_a_cost_that_is_likely_but_not_certain_is_named_as_that() -> None:
+    row = {"axis": "truncation", "level": "tail", "effect": -0.3, "low": -0.49, "high": -0.05, "p_adjusted": 0.085}
+    quiet = row | {"axis": "planning", "level": "todo", "effect": 0.0, "low": -0.1, "high": 0.1, "p_adjusted": 1.0}
+    said = verdict_sentence({"axes": [quiet, row]})
+    assert said.startswith("The likeliest place of the cost is truncation = tail (−30.0 pp [−49.0, −5.0]); ")
+    assert "it is not beyond doubt (Holm p 0.085)" in said
+    assert verdict_sentence({"axes": [quiet]}) == "No single change stands out from noise."
+
+
 def test_all_forms_have_the_same_numbers(run: Path) -> None:
     write_trace(run, "served")
     data = report.write(run)
