@@ -11,7 +11,6 @@ a lost trial (one with a failure), which is why a trial may have more than one l
 from __future__ import annotations
 
 import fcntl
-import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,19 +81,16 @@ def rows(folder: Path) -> Iterator[Row]:
 
 
 def sound(row: Row) -> bool:
-    """Whether a line has what every reader relies on; no number is infinite or NaN."""
+    """Whether a line has what every reader relies on."""
     failure, usage, again = row.get("failure"), row.get("usage"), row.get("recovered")
     texts = [row.get(key) for key in ("task", "harness", "endpoint")]
-    numbers = [row.get("repeat"), row.get("seconds")]
-    known = [
-        *map(row.get, ("score", "cost", "steps", "attempt")),
-        again.get("score") if isinstance(again, dict) else None,
-    ]
-    numbers += [each for each in known if each is not None]
+    known = [row.get("score"), row.get("cost"), row.get("steps"), row.get("attempt")]
+    known += [again.get("score")] if isinstance(again, dict) else []
+    numbers = [row.get("repeat"), row.get("seconds"), *(each for each in known if each is not None)]
     if failure is not None:
         texts += [failure.get("owner"), failure.get("message")] if isinstance(failure, dict) else [None]
     numbers += [usage.get(name) for name in Usage.__slots__] if isinstance(usage, dict) else [None]
-    numeric = all(type(each) in (int, float) and abs(each) < math.inf for each in numbers)
+    numeric = all(type(each) in (int, float) and each - each == 0 for each in numbers)  # neither infinite nor NaN
     return numeric and all(isinstance(each, str) for each in texts)
 
 

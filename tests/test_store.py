@@ -299,6 +299,11 @@ def test_reading_many_lines_does_not_hold_them(tmp_path: Path) -> None:
         {"usage": None},
         {"seconds": "1"},
         {"score": "x"},
+        {"score": []},
+        {"score": float("nan")},
+        {"steps": "3"},
+        {"attempt": {}},
+        {"recovered": {"score": "x"}},
     ],
 )
 def test_a_line_that_no_run_could_have_written_does_not_count(tmp_path: Path, spoiled: dict[str, object]) -> None:

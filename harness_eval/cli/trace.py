@@ -108,15 +108,27 @@ def trace(
     given: dict[str, Json] = {"allow_local": allow_local, "concurrency": concurrency, "probe": probe}
     given = {key: value for key, value in given.items() if value is not None}
     given["budgets"] = {"tokens": max_tokens, "money": max_cost}
-    names = [each["name"] for each in store.read_study(folder).get("endpoints") or ()]
-    if endpoint is not None and endpoint not in names:
-        raise ConfigError(f"--endpoint: no endpoint {endpoint!r} in this run; {nearest(endpoint, names)}")
+    data, study = report.build(folder), store.read_study(folder)
+    names = _known("endpoint", endpoint, study.get("endpoints"))
+    _known("harness", harness, study.get("harnesses"))
     bases = {name: tracing.config_of(folder, name, suite, **given) for name in names if endpoint in (None, name)}
     asked = Asked(folder, bases, harness, yes, retry_lost, probe is True)
-    done, _ = trace_all(asked, report.build(folder))
+    done, _ = trace_all(asked, data)
     if as_json:
         print_json({"run": str(folder), "traces": [each.as_json() for each in done]})
     raise typer.Exit(told(asked, done, as_json))
+
+
+def _known(option: str, given: str | None, recorded: Sequence[Mapping[str, Json]] | None) -> list[str]:
+    """The names that a run has of this kind, the one that is given among them.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    names = [each["name"] for each in recorded or ()]
+    if given is not None and given not in names:
+        raise ConfigError(f"--{option}: no {option} {given!r} in this run; {nearest(given, names)}")
+    return names
 
 
 def trace_all(asked: Asked, data: dict[str, Json]) -> tuple[list[Done], dict[str, Json]]:

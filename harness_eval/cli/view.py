@@ -16,11 +16,13 @@ from harness_eval.cli.show import find_partner, find_trial, listed
 from harness_eval.cli.view_server import Server
 from harness_eval.errors import ConfigError
 from harness_eval.report.trajectory_index import trial_name
-from harness_eval.report.trajectory_pages import Pages
+from harness_eval.report.trajectory_pages import REPORT, Pages
 from harness_eval.store import Row
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
+
+_RECORD = (store.STUDY, store.RESULTS, REPORT, "report.json", "report.md", "probe.json")
 
 _Trial = Annotated[
     str | None,
@@ -84,23 +86,28 @@ def _repeats(rows: Sequence[Row], trial: str) -> list[Row]:
 
 
 def _list_of(row: Row) -> str:
-    return f"/?{urlencode({'task': row['task'], 'harness': row['harness']})}"
+    return f"/?{urlencode({'task': row['task'], 'harness': row['harness']}, errors='replace')}"
 
 
 def _path(names: list[str]) -> str:
     if not names:
         return "/"
     if len(names) == 1:
-        return f"/trial?{urlencode({'name': names[0]})}"
-    return f"/pair?{urlencode(dict(zip(('left', 'right'), names, strict=True)))}#divergence"
+        return f"/trial?{urlencode({'name': names[0]}, errors='replace')}"
+    return f"/pair?{urlencode(dict(zip(('left', 'right'), names, strict=True)), errors='replace')}#divergence"
 
 
 def _write(folder: Path, names: list[str], out: Path) -> None:
     if not names:
         raise ConfigError("--out writes the page of one trial, or of two: name it, such as TASK/HARNESS")
+    if out.resolve() in {(folder / name).resolve() for name in _RECORD}:
+        raise ConfigError(f"--out {out}: is part of the run's own record; name another file")
     pages = Pages(folder, alone=True)
     page = pages.trial(names[0]) if len(names) == 1 else pages.pair(names[0], names[1])
-    out.write_text(page or "", errors="replace")
+    try:
+        out.write_text(page or "", errors="replace")
+    except OSError as error:
+        raise ConfigError(f"--out {out}: cannot be written: {error.strerror}") from None
 
 
 def _server(folder: Path, port: int) -> Server:

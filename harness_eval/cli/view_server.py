@@ -97,11 +97,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         if self.headers.get_all("Host", []) not in [[name] for name in self.server.names]:
-            self._problem(HTTPStatus.FORBIDDEN, f"this server answers to {self.server.address} only")
+            # it may be a page elsewhere that asks, so that not even the run's name is said
+            self._send(HTTPStatus.FORBIDDEN, f"this server answers to {self.server.address} only\n", "text/plain")
             return
         try:
             split = urlsplit(self.path)
             fields = parse_qs(split.query, max_num_fields=_FIELDS)
+            if split.netloc:
+                raise ValueError(split.netloc)  # another host than the header says
         except ValueError:
             self._problem(HTTPStatus.BAD_REQUEST, "this address cannot be read")
             return

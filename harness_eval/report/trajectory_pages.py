@@ -59,7 +59,7 @@ class Query:
         parts |= {"order": new.order} if new.order != "harness" else {}
         parts |= {"down": "1"} if new.down else {}
         parts |= {"page": str(new.page)} if new.page > 1 else {}
-        return f"/?{urlencode(parts)}" if parts else "/"
+        return f"/?{urlencode(parts, errors='replace')}" if parts else "/"
 
 
 @dataclass
@@ -137,7 +137,7 @@ class Pages:
             "run": self._study.get("name") or self.folder.name,
             "alone": self.alone,
             "style": style() if self.alone else "",
-            "address": lambda path, **parts: f"{path}?{urlencode(parts)}",
+            "address": lambda path, **parts: f"{path}?{urlencode(parts, errors='replace')}",
         }
         return environment().get_template(template).render({**common, **values})
 

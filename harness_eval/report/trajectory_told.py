@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -123,13 +124,14 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
         harness=harness,
         canonical=entry is not None and entry is canonical,
         levels=_levels(entry, canonical),
-        labels=tuple(known(row.get("labels") or ())),
+        labels=tuple(known(labels if isinstance(labels := row.get("labels"), list) else ())),
     )
     path = Path(store.TRAJECTORIES)
     try:
         path = path / recording.file_name(store.key_of(row))
-        frame = (folder / path).read_bytes()
-        record, extra = recording.unpack(frame), recording.extra_of(frame)
+        if not stat.S_ISREG((folder / path).stat().st_mode):
+            raise ValueError("it is no file")  # a pipe would be waited for, a device read for ever
+        record, extra = recording.unpack_all((folder / path).read_bytes())
     except FileNotFoundError:
         return replace(trial, missing="nothing is recorded of this trial's steps")
     except (OSError, ValueError) as error:

@@ -9,6 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -116,7 +117,19 @@ def test_only_this_machine_by_its_own_name_is_answered(server: Server) -> None:
     ):
         status, _, said = ask(server, "/", Host=host)
         assert status == 403
-        assert "fix" not in said
+        assert said == f"this server answers to http://127.0.0.1:{port} only\n"
+    assert ask(server, f"http://evil.example:{port}/", Host=f"127.0.0.1:{port}")[0] == 400
+
+
+def test_many_readers_at_once_are_all_answered_while_others_say_nothing(server: Server) -> None:
+    silent = [socket.create_connection(("127.0.0.1", server.server_port), timeout=30) for _ in range(40)]
+    for line in silent[:20]:
+        line.sendall(b"GET / HT")
+    with ThreadPoolExecutor(40) as readers:
+        answers = list(readers.map(lambda _: ask(server, trial("fix/h1/ref/0")), range(80)))
+    assert {status for status, _, _ in answers} == {200}
+    for line in silent:
+        line.close()
 
 
 def test_two_host_headers_or_none_are_refused(server: Server) -> None:
@@ -208,6 +221,7 @@ def test_a_page_can_be_written_into_a_file_of_its_own(harness_eval: Run, folder:
     ("arguments", "hint"),
     [
         (["--out", "x.html"], "--out writes the page of one trial"),
+        (["fix/h1", "--out", "nowhere/x.html"], "--out nowhere/x.html: cannot be written: No such file"),
         (["fix/nobody"], "no trial 'fix/nobody' in this run"),
         (["fix/h1", "nobody"], "no trial of fix under 'nobody'; choices: canonical, h10"),
     ],
@@ -217,6 +231,24 @@ def test_what_is_not_clear_is_one_line(harness_eval: Run, folder: Path, argument
     assert said.code == 2
     assert said.err.startswith("error: ")
     assert hint in said.err
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "study.json", "report.html"])
+def test_a_page_is_not_written_over_the_record_of_its_run(harness_eval: Run, folder: Path, name: str) -> None:
+    before = (folder / "results.jsonl").read_bytes()
+    said = harness_eval("view", folder, "fix/h1", "--out", folder / name)
+    assert said.code == 2
+    assert "is part of the run's own record" in said.err
+    assert (folder / "results.jsonl").read_bytes() == before
+
+
+def test_a_name_that_no_address_can_hold_is_listed_all_the_same(folder: Path, server: Server) -> None:
+    with store.open_run(folder, store.read_study(folder)) as run:
+        run.append(Result(TrialKey("\ud800<b>%2F", "h1", "ref"), "id", Verdict(0.0)))
+    status, _, said = ask(server, "/?order=task")
+    assert status == 200
+    assert "4 trials" in said
+    assert "<b>" not in said
 
 
 def test_a_port_that_is_taken_is_one_line(harness_eval: Run, folder: Path, server: Server) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -168,7 +170,10 @@ def test_credentials_are_replaced_even_where_a_text_is_cut(tmp_path: Path) -> No
         assert "[redacted]" in html
 
 
-@pytest.mark.parametrize("damage", [b"no frame at all", b""])
+FRAME = b"\x28\xb5\x2f\xfd"  # how any begins
+
+
+@pytest.mark.parametrize("damage", [b"no frame at all", b"", FRAME + b"\xe0" + bytes(6) + b"\x10\0", FRAME + b"\xe0"])
 def test_a_damaged_record_is_said_and_raises_nothing(tmp_path: Path, damage: bytes) -> None:
     rows = run_folder(tmp_path / "run", {"canonical": record(says("x")), "h": record(says("y"))}, CANONICAL)
     path = tmp_path / "run" / store.TRAJECTORIES / recording.file_name(store.key_of(rows["h"]))
@@ -176,6 +181,15 @@ def test_a_damaged_record_is_said_and_raises_nothing(tmp_path: Path, damage: byt
     assert "is damaged" in Checked(trial_html(tmp_path / "run", rows["h"])).text
     assert "is damaged" in Checked(pair_html(tmp_path / "run", rows["canonical"], rows["h"])).text
     assert str(tmp_path) not in trial_html(tmp_path / "run", rows["h"])
+
+
+@pytest.mark.parametrize("other", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_not_read(tmp_path: Path, other: Callable[[Path], None]) -> None:
+    rows = run_folder(tmp_path / "run", {"h": record(says("y"))}, CANONICAL)
+    path = tmp_path / "run" / store.TRAJECTORIES / recording.file_name(store.key_of(rows["h"]))
+    path.unlink()
+    other(path)
+    assert "is damaged: it is no file" in Checked(trial_html(tmp_path / "run", rows["h"])).text
 
 
 def test_a_trial_without_a_record_or_a_known_harness_says_so(tmp_path: Path) -> None:
