@@ -27,6 +27,7 @@ _SECRET = re.compile(
     r"|(?:api[-_]?key|(?:auth|access|refresh|session|secret|security)[-_](?:token|key))[\"'=:\s]{1,9}"
     r"|[?&;](?:key|token|sig|signature|secret|password)=)"
     r"([^\s\"',;}&]{6,})"
+    r"|(?<=://)[^\s\"'/@?#]{1,256}(?=@)"  # who asks, in an address
     r"|(?-i:(?<![A-Za-z0-9])(?:sk-[\w-]{8,}|gh[opusr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|hf_\w{16,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}|xox[a-z]-[\w-]{8,}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w.-]{8,}))"
 )

@@ -78,9 +78,11 @@ def chosen(run: str, endpoint: str | None) -> Side:
     Raises:
         ConfigError: as `side`.
     """
-    folder, _, name = run.rpartition(":")
-    if folder and not Path(run).is_dir() and Path(folder).is_dir():
-        return side(Path(folder), name)
+    parts = run.split(":")  # an endpoint may have colons in its name, and so may a folder
+    for length in range(len(parts) - 1, 0, -1):
+        folder, name = ":".join(parts[:length]), ":".join(parts[length:])
+        if folder and not Path(run).is_dir() and Path(folder).is_dir():
+            return side(Path(folder), name)
     return side(Path(run), endpoint)
 
 
@@ -130,15 +132,16 @@ def _common(before: Side, after: Side, kind: str, ignore_versions: bool) -> tupl
         _left_out(noun, [name for name in other if name not in one], "only in the second run"),
     ]
     same = [name for name in one if name in other]
+    by_name = kind == "harnesses" and any(side.recorded.study.get("imported") for side in (before, after))
     for key, reason in () if ignore_versions else _CONTENT[kind]:
-        differing = [name for name in same if _differs(one[name].get(key), other[name].get(key))]
+        differing = [name for name in same if not by_name and _differs(one[name].get(key), other[name].get(key))]
         odd.append(_left_out(noun, differing, f"the same name, but {reason}"))
         same = [name for name in same if name not in differing]
     return same, [entry for entry in odd if entry["names"]]
 
 
 def _differs(one: Json, other: Json) -> bool:
-    """Whether both are known and not the same: an imported run knows no digests."""
+    """Whether both are known and not the same: an imported run knows no digests of tasks."""
     return one is not None and other is not None and one != other
 
 
@@ -214,5 +217,7 @@ def _states(one: Side, order: str) -> list[str]:
     if owed > 0 and not one.refused:
         notes.append(f"The {order} run is incomplete: {count(owed, 'trial')} of {planned:,} not run yet.")
     if study.get("imported"):
-        notes.append(f"The {order} run is imported: its axes are unknown, and names alone say what belongs together.")
+        known = any(entry.get("labels") for entry in one.recorded.named("harnesses"))
+        axes = "" if known else "its axes are unknown, and "
+        notes.append(f"The {order} run is imported: {axes}names alone say what belongs together.")
     return notes

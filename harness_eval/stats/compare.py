@@ -143,7 +143,7 @@ def _around(difference: float, found: Estimate) -> Estimate:
     limits = found.limits
     if limits is None:
         return Estimate(difference)
-    return Estimate(difference, min(difference, limits[0]), max(difference, limits[1]))
+    return Estimate(difference, max(-1.0, min(difference, limits[0])), min(1.0, max(difference, limits[1])))
 
 
 def _mean(before_TH: Array, after_TH: Array) -> Change:
@@ -179,7 +179,8 @@ def _modelled(before_TH: Array, after_TH: Array, canonical: int | None, seed: in
     if canonical is not None:
         usual = [mu_IH[:, canonical] for mu_IH in draws]
         found["canonical"] = _drawn(*usual)
-        found["gap"] = _drawn(usual[0] - worst[0], usual[1] - worst[1], lower_is_better=True)
+        if draws[0].shape[1] > 1:  # a harness has no gap to itself
+            found["gap"] = _drawn(usual[0] - worst[0], usual[1] - worst[1], lower_is_better=True)
     return dict.fromkeys(names, NOT_KNOWN) | found
 
 

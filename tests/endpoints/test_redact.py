@@ -45,9 +45,23 @@ def test_what_follows_the_name_of_a_key_is_taken_out(start: str) -> None:
     assert redact(f"{start}{BODY}") == f"{start}[redacted]"
 
 
+@pytest.mark.parametrize("who", ["me:hunter2", "hunter2", "me:"])
+def test_who_asks_is_taken_out_of_an_address(who: str) -> None:
+    assert redact(f"https://{who}@host:8000/v1 said no") == "https://[redacted]@host:8000/v1 said no"
+
+
 @pytest.mark.parametrize(
     "text",
-    ["max_tokens=4096 is too large", "the key=value form", "task-runner-with-long-name", "hf_model", "eyJhbGci", ""],
+    [
+        "https://host/v1/@me",
+        "mail me@host",
+        "max_tokens=4096 is too large",
+        "the key=value form",
+        "task-runner-with-long-name",
+        "hf_model",
+        "eyJhbGci",
+        "",
+    ],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
     assert redact(text) == text

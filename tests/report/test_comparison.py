@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from harness_eval import store
 from harness_eval.errors import ConfigError
+from harness_eval.importing import Wishes, import_run
 from harness_eval.report import compare, comparison_text, write_comparison
 from tests.report.synthetic import Plan, write_run
 from tests.report.test_forms import HOSTILE, Page
@@ -235,6 +237,55 @@ def test_imported_runs_are_paired_by_name(tmp_path: Path) -> None:
     assert data["figures"]["gap"]["change"]["estimate"] is None
     assert data["compared"]["cells"] == 100
     assert "the runs have no canonical harness in common" in comparison_text(data) or data["canonical_harness"] is None
+
+
+def test_an_imported_run_is_compared_with_a_real_one_of_the_same_names(tmp_path: Path) -> None:
+    real = small(tmp_path / "real")
+    table = tmp_path / "table.csv"
+    rows = [
+        f"m,{harness['name']},{task['name']},1,2"
+        for harness in store.read_study(real)["harnesses"]
+        for task in store.read_study(real)["tasks"]
+    ]
+    table.write_text("\n".join(["model,harness,task,successes,trials", *rows]) + "\n")
+    import_run([table], tmp_path / "imported", Wishes(canonical="canonical"))
+    data = of(real, tmp_path / "imported")
+    assert (data["compared"]["tasks"], data["compared"]["harnesses"], data["left_out"]) == (25, 4, [])
+    assert any("names alone say what belongs together" in note for note in data["notes"])
+
+
+def test_an_endpoint_may_have_a_colon_in_its_name(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", Plan(tasks=25, harnesses=4, endpoints=("lab/m:8b", "two")))
+    data = compare(f"{run}:lab/m:8b", f"{run}:two")
+    assert [data[side]["endpoint"]["name"] for side in ("before", "after")] == ["lab/m:8b", "two"]
+
+
+def test_no_limit_is_beyond_what_a_change_can_be(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    for name, solved in (("all", 1), ("none", 0)):
+        rows = [f"m,{harness},t{task},{solved},1" for harness in "abc" for task in range(25)]
+        table.write_text("\n".join(["model,harness,task,successes,trials", *rows]) + "\n")
+        import_run([table], tmp_path / name, Wishes(canonical="a"))
+    data = of(tmp_path / "all", tmp_path / "none")
+    found = [*data["figures"].values(), *data["pass_k"].values(), *data["harnesses"]]
+    assert all(-1 <= (each["change"]["low"] or 0) <= (each["change"]["high"] or 0) <= 1 for each in found)
+
+
+def test_one_harness_has_no_gap_to_itself(tmp_path: Path) -> None:
+    data = of(*(write_run(tmp_path / name, Plan(tasks=25, harnesses=1)) for name in ("one", "two")))
+    assert data["figures"]["gap"]["verdict"] is None
+    assert data["figures"]["worst"]["verdict"] is not None
+
+
+def test_who_asks_is_taken_out_of_an_address(tmp_path: Path) -> None:
+    run = small(tmp_path / "run")
+    study = store.read_study(run)
+    study["endpoints"][0] |= {"base_url": "https://me:hunter2@host/v1?api_key=topsecret", "api_key": "sk-123456789"}
+    (run / "study.json").write_text(json.dumps(study))
+    data = of(run, run)
+    write_comparison(data, tmp_path / "out")
+    told = comparison_text(data) + "".join(path.read_text() for path in (tmp_path / "out").iterdir())
+    assert not [secret for secret in ("hunter2", "topsecret", "sk-123456789") if secret in told]
 
 
 def test_scripted_agents_are_said_to_be_scripted(tmp_path: Path) -> None:
