@@ -20,6 +20,7 @@ _LEADING = {
     "cvar10": "hierarchical-dp",
     "raw_min": "raw-minimum",
 }
+_OF_THE_FAMILY = {"mean_family": 0, "spread_family": 0, "worst_at_8": 8}  # alone of so many drawn at random, or more
 _PASS, _DIFFERENCE, _EFFECT, _SHARE = "symmetric-mean-t", "paired-max-t", "within-task-ols", "first-order-share"
 _PLAIN = "plain-mean"  # of scores and differences where the model cannot be used
 _MODELLED = _LEADING["worst"]
@@ -41,10 +42,12 @@ def stamp(section: dict[str, Json], seed: int | None, adaptive: bool) -> None:
         "estimand": "population",
         "adaptive": adaptive,
     }
-    plain = section["worst"]["reason"] is not None
+    plain, drawn = section["worst"]["reason"] is not None, section["wilks"]["sampled"]
     for name, method in _LEADING.items():
         used = _PLAIN if plain and name == "canonical" else method
-        section[name] = {**section[name], **whole, "method": _named(used)}
+        apart = drawn is not None and drawn >= _OF_THE_FAMILY.get(name, section["n_harnesses"])
+        rests = {**whole, "n_harness": drawn} if apart else whole
+        section[name] = {**section[name], **rests, "method": _named(used)}
     for group, method in (("quantiles", _MODELLED), ("pass_k", _PASS)):
         section[group] = {name: {**one, **whole, "method": _named(method)} for name, one in section[group].items()}
     for entry in section["harnesses"]:

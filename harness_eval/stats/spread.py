@@ -93,7 +93,10 @@ class Spread:
 
 
 def spread(mean_TH: Array, groups: Groups | None = None) -> Spread:
-    """Spread over the tested harnesses with the delete-one-task (delete-one-group) jackknife interval."""
+    """Spread over the tested harnesses with the delete-one-task (delete-one-group) jackknife interval.
+
+    No limits and no p value below 20 tasks or five groups of tasks.
+    """
     if mean_TH.size == 0 or mean_TH.shape[1] < 2:
         return Spread(UNKNOWN, None, UNKNOWN, None, None)
     table = anova(mean_TH, groups)
@@ -107,7 +110,7 @@ def spread(mean_TH: Array, groups: Groups | None = None) -> Spread:
     net = jackknife_interval(variance, fit.filled_TH, groups and groups.rows(judged_T))
     family = family_interval(variance, worth, table)
     if not enough(judged_T, groups):
-        net, family = net.without_interval(), family.without_interval()
+        return Spread(net.without_interval(), raw, family.without_interval(), table.reliability, None)
     return Spread(net, raw, family, table.reliability, table.p_harness)
 
 

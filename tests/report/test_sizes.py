@@ -49,6 +49,8 @@ def test_the_detectable_difference_stands_beside_every_harness(data: dict[str, A
 
 def test_harnesses_drawn_at_random_speak_for_their_family(data: dict[str, Any]) -> None:
     assert data["wilks"]["sampled"] == 16
+    assert data["mean_family"]["n_harness"] == data["worst_at_8"]["n_harness"] == 16
+    assert data["worst"]["n_harness"] == 18
     assert data["wilks"]["confidence"] == pytest.approx(1 - 0.95**16)
     assert data["wilks"]["confidence_floor"] == pytest.approx(0.95 - 0.95**16)
     said = "with 56.0 % confidence at least 95.0 % of it is no worse than the worst of the 16 drawn at random"

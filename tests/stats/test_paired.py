@@ -26,6 +26,15 @@ def test_paired_t_of_two_reference_harnesses() -> None:
     assert (found.low, found.high) == pytest.approx((0.246214970, 0.587118363), abs=1e-8)
 
 
+@pytest.mark.parametrize("drop", [0.0, 0.06, 0.1])
+def test_sign_flips_of_the_differences_agree_with_the_paired_t(drop: float) -> None:
+    difference_T = np.random.default_rng(1).normal(-drop, 0.3, 60)
+    flipped = stats.permutation_test(
+        (difference_T,), np.mean, permutation_type="samples", n_resamples=9_999, rng=np.random.default_rng(0)
+    )
+    assert flipped.pvalue == pytest.approx(paired_t(difference_T).p, abs=0.02)
+
+
 def test_plus_two_interval_of_discordant_pairs() -> None:
     found = plus_two(np.repeat([1.0, -1.0, 0.0], [15, 5, 80]))
     assert found.mean == pytest.approx(0.0980392156863)

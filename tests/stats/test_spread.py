@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness_eval.stats.contingency import cochran_q
+from harness_eval.stats.groups import Groups
 from harness_eval.stats.spread import (
     anova,
     jackknife_interval,
@@ -117,6 +118,13 @@ def test_identical_columns_have_no_spread_and_no_test() -> None:
     assert found.net.limits is None
     assert found.reliability is None
     assert found.p_harness is None
+
+
+@pytest.mark.parametrize("groups", [None, Groups(np.arange(40) % 4)])
+def test_with_few_tasks_or_groups_equal_harnesses_are_not_tested(groups: Groups | None) -> None:
+    found = spread(coin_flips(0, (19 if groups is None else 40, 6)), groups)
+    assert found.p_harness is None
+    assert found.net.estimate is not None
 
 
 def test_one_harness_has_no_spread() -> None:
