@@ -53,7 +53,12 @@ def write(folder: Path, found: Found, kind: str, sources: Sequence[Path], wishes
         raise ConfigError(f"--canonical {wishes.canonical}: no such harness; {nearest(wishes.canonical, levels)}")
     results = sorted(_results(found.attempts, levels), key=lambda result: result.key)
     study = {"name": _stem(sources), **_study(found, levels, wishes.canonical)}
-    study["imported"] = {"kind": kind, "from": _named(sources), "digest": digest_of(list(map(store.row_of, results)))}
+    study["imported"] = {
+        "kind": kind,
+        "from": _named(sources),
+        "trials": len(results),
+        "digest": digest_of(list(map(store.row_of, results))),
+    }
     _check_same(folder, study)
     with store.open_run(folder, study) as run:
         written = set(map(store.key_of, store.rows(folder)))  # of an import that was interrupted, or damaged since

@@ -216,6 +216,8 @@ def _states(one: Side, order: str) -> list[str]:
     owed = planned - len(one.outcomes)
     if owed > 0 and not one.refused:
         notes.append(f"The {order} run is incomplete: {count(owed, 'trial')} of {planned:,} not run yet.")
+    if missing := one.recorded.not_imported():
+        notes.append(f"The {order} run is incomplete: {missing}.")
     if study.get("imported"):
         known = any(entry.get("labels") for entry in one.recorded.named("harnesses"))
         axes = "" if known else "its axes are unknown, and "

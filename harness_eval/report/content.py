@@ -84,6 +84,8 @@ def _study(recorded: Recorded) -> dict[str, Json]:
 
 def _remarks(recorded: Recorded) -> list[str]:
     remarks = [str(note) for note in recorded.study.get("notes") or () if not is_left_out(str(note))]
+    if missing := recorded.not_imported():
+        remarks.insert(0, f"{missing}.")
     if recorded.strangers:
         number, verb = recorded.strangers, "belongs" if recorded.strangers == 1 else "belong"
         remarks.append(

@@ -130,6 +130,16 @@ class Recorded:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
         return list(self.study.get(kind) or ())
 
+    def not_imported(self) -> str:
+        """What an import that was interrupted has left out; "" where all is there."""
+        imported = self.study.get("imported")
+        number = imported.get("trials") if isinstance(imported, Mapping) else None
+        if not isinstance(number, int) or len(self.outcomes) >= number:
+            return ""
+        return (
+            f"{len(self.outcomes):,} of {number:,} imported trials are here: the import was interrupted, so repeat it"
+        )
+
     def levels(self, harness: Mapping[str, Json]) -> dict[str, str]:
         """The labels of a harness on the axes that the study varied; of an older study, on all axes."""
         labels = harness.get("labels") or {}

@@ -216,6 +216,16 @@ def test_an_import_that_was_interrupted_is_completed(written: Written) -> None:
     assert results.read_bytes() == whole
 
 
+def test_an_import_that_was_interrupted_is_not_reported_as_if_it_were_whole(written: Written) -> None:
+    folder = imported(written(HEAD + ROWS))
+    told = "5 of 12 imported trials are here: the import was interrupted, so repeat it."
+    assert told not in report.write(folder)["remarks"]
+    lines = (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "results.jsonl").write_bytes(b"".join(lines[:5]))
+    assert told in report.write(folder)["remarks"]
+    assert f"The second run is incomplete: {told}" in report.compare(str(folder), str(folder))["notes"]
+
+
 def test_a_line_that_was_damaged_later_is_written_again(written: Written) -> None:
     path = written(HEAD + ROWS)
     results = imported(path) / "results.jsonl"
