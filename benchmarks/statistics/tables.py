@@ -213,6 +213,9 @@ TABLES = (
         adaptive.budget_cells,
         adaptive.budget_published,
         _INTERVAL,
+        "A fifth of the bill goes to each block of tasks, the better half is dropped after it, and survivors keep the"
+        " tasks they have: blocks of 10, 20, 40, 80, 160 tasks for 1,600 trials, 30 to 480 for 4,800. The error of an"
+        " RMSE follows from the squared errors of the studies: a worst harness dropped early is rare, and far off.",
     ),
     Table(
         "sparse",
