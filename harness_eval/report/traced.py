@@ -6,17 +6,38 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from harness_eval import store, tracing
+from harness_eval.config import parse
 from harness_eval.errors import ConfigError
 from harness_eval.report import counts, support
 from harness_eval.report.leading import figures
 from harness_eval.report.recorded import Recorded, read
+from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
     from harness_eval.stats.shapley import Attribution
 
 Section = Mapping[str, Json]
+
+
+class _Change(BaseModel):
+    axes: list[str]
+    level: str
+    canonical_level: str
+    added: str
+    reverted: str
+    reason: str
+
+
+class _About(BaseModel):
+    """What every reader of a trace's study.json relies on."""
+
+    harness: str
+    canonical: str
+    changes: list[_Change]
 
 
 def target(section: Section) -> tuple[str | None, str]:
@@ -58,7 +79,7 @@ def trace_of(folder: Path, recorded: Recorded, section: Section) -> dict[str, Js
     Raises:
         ConfigError: the trace's folder is damaged.
     """
-    inner = recorded
+    inner, path = recorded, folder
     if not recorded.study.get("trace"):
         path = tracing.place(
             folder, [each["name"] for each in recorded.named("endpoints")], section["endpoint"]["name"]
@@ -68,7 +89,16 @@ def trace_of(folder: Path, recorded: Recorded, section: Section) -> dict[str, Js
         inner = read(path)
     if not isinstance(inner.study.get("trace"), Mapping):
         return {"trace": None, "trace_offer": None}
+    _check(inner, path / store.STUDY)
     return {"trace": _trace(inner, section["endpoint"]["name"]), "trace_offer": None}
+
+
+def _check(inner: Recorded, path: Path) -> None:
+    about = parse(_About, inner.study["trace"], f"{path}: trace")
+    named = [about.canonical, about.harness, *(name for each in about.changes for name in (each.added, each.reverted))]
+    known = {each["name"] for each in inner.named("harnesses")}
+    if strange := [name for name in named if name not in known]:
+        raise ConfigError(f"{path}: trace: {one_line(strange[0])} is none of its harnesses")
 
 
 def _offer(recorded: Recorded, section: Section) -> dict[str, Json] | None:

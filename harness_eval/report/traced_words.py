@@ -48,15 +48,18 @@ def unfinished(trace: Section) -> str | None:
 def drop_sentence(trace: Section) -> str:
     """From where to where."""
     lost = f", {trace['lost']:,} lost" if trace["lost"] else ""
-    return (
-        f"From {one_line(trace['canonical'])} to {one_line(trace['harness'])} the score changes by "
-        f"{difference(trace['drop'], signed=True)}, from {share(trace['from'])} to {share(trace['to'])}, on fresh "
-        f"repeats ({count(trace['trials'], 'trial')} of {count(trace['harnesses'], 'harness')}{lost})."
-    )
+    ends = f"From {one_line(trace['canonical'])} to {one_line(trace['harness'])}"
+    of = f"({count(trace['trials'], 'trial')} of {count(trace['harnesses'], 'harness')}{lost})"
+    if trace["drop"]["estimate"] is None:
+        return f"{ends} the drop on fresh repeats is unknown: one of the two has no judged trial {of}."
+    change = f"{difference(trace['drop'], signed=True)}, from {share(trace['from'])} to {share(trace['to'])}"
+    return f"{ends} the score changes by {change}, on fresh repeats {of}."
 
 
 def verdict_sentence(trace: Section) -> str:
-    """Which changes make the drop, as far as they stand out from noise."""
+    """Which changes make the drop, as far as they stand out from noise; "" where none is known."""
+    if all(row["effect"] is None for row in trace["axes"]):
+        return ""
     sure = [row for row in trace["axes"] if row["effect"] is not None and _is_sure(row) and row["effect"] < 0]
     if not sure:
         tested = any(row["p_adjusted"] is not None for row in trace["axes"])
@@ -105,6 +108,8 @@ def tests_what_is_left(trace: Section) -> bool:
 def one_line_summary(trace: Section) -> str:
     """The costs of the changes, largest first, the small ones together."""
     known = [row for row in trace["axes"] if row["effect"] is not None]
+    if not known:
+        return unfinished(trace) or drop_sentence(trace)
     known.sort(key=lambda row: -abs(row["effect"]))
     parts = [f"{one_line(row['axis'])} {value_phrase(row)}" for row in known[:_NAMED]]
     if rest := known[_NAMED:]:
@@ -113,7 +118,8 @@ def one_line_summary(trace: Section) -> str:
     if unknown := len(trace["axes"]) - len(known):
         parts.append(f"{count(unknown, 'change')} unknown")
     said = " · ".join(parts)
-    return f"{said}; {LEFT_OVER} {difference(trace['residual'], signed=True)}" if tests_what_is_left(trace) else said
+    said += f"; {LEFT_OVER} {difference(trace['residual'], signed=True)}" if tests_what_is_left(trace) else ""
+    return f"{said}. {left}" if (left := unfinished(trace)) else said
 
 
 def terminal_lines(section: Section) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from glob import escape
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from harness_eval import store
 from harness_eval.combinations import RULES, Rule
@@ -49,11 +49,11 @@ class _Recorded(BaseModel):
     created: str = ""
     seed: int
     endpoints: list[dict[str, Json]]
-    tasks: list[_Task]
+    tasks: list[_Task] = Field(min_length=1)
     harnesses: list[dict[str, Json]]
     canonical: str
     family: str | None = None
-    repeats: int = 1
+    repeats: int = Field(1, ge=1)
     sandbox: str
     base_image: str | None = None
     limits: Limits
@@ -119,7 +119,10 @@ def config_of(run: Path, endpoint: str, suite: str | None, **given: Json) -> Stu
     Raises:
         ConfigError: the folder holds no run whose trials could be run again.
     """
-    recorded = parse(_Recorded, store.read_study(run), str(run / store.STUDY))
+    study = store.read_study(run)
+    if study.get("imported"):
+        raise ConfigError(f"{run}: was imported, so that nothing of it can be run again and traced")
+    recorded = parse(_Recorded, study, str(run / store.STUDY))
     known = {str(each.get("name")): each for each in recorded.endpoints}
     if endpoint not in known:
         raise ConfigError(f"{run}: no endpoint {endpoint!r} in this run; {nearest(endpoint, known)}")

@@ -180,6 +180,7 @@ def test_what_cannot_be_traced_is_one_line(tmp_path: Path, harness_eval: Run) ->
     folder = run_of(tmp_path, (1.0, 1.0), **study_of(tmp_path, 1, {"planning": "plan-first"}, {}))
     for flags, said in (
         (("--harness", "bda"), "no harness 'bda' in this run; did you mean 'bad'?"),
+        (("--harness", ""), "no harness '' in this run; choices: "),
         (("--endpoint", "refrence"), "no endpoint 'refrence' in this run; did you mean 'reference'?"),
         (("--max-tokens", "0"), "budgets.tokens: input should be greater than 0"),
     ):
@@ -187,6 +188,9 @@ def test_what_cannot_be_traced_is_one_line(tmp_path: Path, harness_eval: Run) ->
         assert (refused.code, said in refused.err, "Traceback" in refused.err) == (2, True, False), refused.err
     assert "is this the folder of a run?" in harness_eval("trace", tmp_path / "nowhere").err
     assert "--suite" in harness_eval("trace", folder, "--harness", "bad").err
+    (tmp_path / "cells.csv").write_text("model,harness,task,successes,trials\nm,a,t,1,2\nm,b,t,0,2\n")
+    assert harness_eval("import", tmp_path / "cells.csv", "--out", tmp_path / "imported").code == 0
+    assert "was imported, so that nothing of it can be run again" in harness_eval("trace", tmp_path / "imported").err
     equal = traced(harness_eval, folder)
     assert (equal.code, equal.out) == (0, "")
     assert "there is no drop below it" in equal.err

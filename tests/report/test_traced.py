@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 from harness_eval import report, tracing
+from harness_eval.errors import ConfigError
 from harness_eval.report import traced
-from harness_eval.report.traced_words import one_line_summary, terminal_lines, verdict_sentence
+from harness_eval.report.traced_words import drop_sentence, one_line_summary, terminal_lines, verdict_sentence
 from tests.report.synthetic import Plan, write_run
 
 LEVELS = {
@@ -167,6 +169,23 @@ def test_names_from_outside_cannot_be_markup_or_steer_a_terminal(run: Path) -> N
     page, text = ((run / name).read_text() for name in ("report.html", "report.md"))
     assert "<script>alert" not in page + text
     assert "\x1b" not in page + text + report.summary_text(data) + "".join(terminal_lines(data))
+
+
+@pytest.mark.parametrize("spoiled", [{"changes": None}, {"harness": 1}, {"canonical": "nobody"}, {"changes": [{}]}])
+def test_a_damaged_trace_is_one_clear_line(run: Path, spoiled: dict[str, object]) -> None:
+    path = write_trace(run, "served") / "study.json"
+    study = json.loads(path.read_text())
+    path.write_text(json.dumps({**study, "trace": {**study["trace"], **spoiled}}))
+    with pytest.raises(ConfigError, match=re.escape(f"{path}: trace")):
+        report.build(run)
+
+
+def test_a_trace_without_any_judged_trial_says_only_that(run: Path) -> None:
+    (write_trace(run, "served") / "results.jsonl").write_text("")
+    trace = report.build(run)["trace"]
+    assert "the drop on fresh repeats is unknown" in drop_sentence(trace)
+    assert verdict_sentence(trace) == ""
+    assert one_line_summary(trace).startswith("The trace is incomplete: 480 of 480 trials")
 
 
 def test_each_endpoint_has_its_own_trace(tmp_path: Path) -> None:
