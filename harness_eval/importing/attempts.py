@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from harness_eval import recording
 from harness_eval.errors import ConfigError
+from harness_eval.importing.cells import blank, shown
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json, Lost, Trajectory, Usage
 
@@ -76,7 +77,9 @@ def name_of(value: Json, where: str) -> str:
     Raises:
         ConfigError: there is none, or it is too long to be one.
     """
-    name = one_line("" if value is None else value)
+    if isinstance(value, list | dict):
+        raise ConfigError(f"{where}: {shown(value)} is no name")
+    name = "" if blank(value) else one_line(value)
     if not name:
         raise ConfigError(f"{where}: is empty; a name is needed")
     if len(name) > _LONGEST_NAME:

@@ -192,7 +192,8 @@ def _canonical_sentence(data: Data) -> list[str]:
 
 def _part(name: str, found: Data, unit: Unit) -> str:
     if found["verdict"] is None:
-        return f"the change of the {name} is unknown"
+        known = found["change"]["estimate"] is not None
+        return f"the change of the {name} {f'has no interval ({_then(found, unit)})' if known else 'is unknown'}"
     if _unmoved(found):
         most = f"; {points(found['detectable'])} would have been" if found["detectable"] is not None else ""
         return f"no change of the {name} is seen ({_then(found, unit)}{most})"

@@ -92,6 +92,22 @@ def test_every_format_says_the_same(suffix: str, tmp_path: Path) -> None:
     assert {cell: sorted(each, key=float) for cell, each in found.items()} == EXPECTED
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), ["a"], {"a": 1}], ids=repr)
+def test_what_is_missing_or_a_structure_is_no_name(missing: Any, tmp_path: Path) -> None:
+    row = {"model": "m", "harness": "a", "task": "one", "successes": 1, "trials": 2}
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps([row, row | {"harness": missing}]))
+    with pytest.raises(ConfigError, match=r"record 2: harness: (is empty; a name is needed|.* is no name)"):
+        imported(path)
+
+
+def test_a_name_that_parquet_does_not_know_is_missing(tmp_path: Path) -> None:
+    row = {"model": "m", "harness": "a", "task": "one", "successes": 1, "trials": 2}
+    pandas.DataFrame([row, row | {"harness": None}]).to_parquet(tmp_path / "table.parquet")
+    with pytest.raises(ConfigError, match=r"row 2: harness: is empty; a name is needed"):
+        imported(tmp_path / "table.parquet")
+
+
 def test_a_row_may_be_one_trial_and_its_repeats_are_numbered(written: Written) -> None:
     text = "model,harness,task,solved\n" + "m,a,one,true\nm,a,one,false\nm,a,two,1\n"
     rows = rows_of(imported(written(text)))

@@ -267,6 +267,7 @@ def test_no_limit_is_beyond_what_a_change_can_be(tmp_path: Path) -> None:
         table.write_text("\n".join(["model,harness,task,successes,trials", *rows]) + "\n")
         import_run([table], tmp_path / name, Wishes(canonical="a"))
     data = of(tmp_path / "all", tmp_path / "none")
+    assert "the change of the spread has no interval (0.0 pp, then 0.0 pp)" in " ".join(comparison_text(data).split())
     found = [*data["figures"].values(), *data["pass_k"].values(), *data["harnesses"]]
     assert all(-1 <= (each["change"]["low"] or 0) <= (each["change"]["high"] or 0) <= 1 for each in found)
 
