@@ -16,10 +16,22 @@ _EVERY_CELL = 63  # of the published summary of WORST
 Results = Mapping[str, Mapping[str, Result]]  # table, then cell
 
 _HOW_TO_READ = """\
-Every entry: own value (published; difference in Monte-Carlo errors of both). **differs** marks a difference of more
-than three; **better** one that is nearer to what it should be (coverage to .95, bias and width to 0). A published range
-counts as met anywhere inside. Studies are drawn from logit p = a + task + harness + cell, tasks N(0, 2.5²), cells
-N(0, 1); `T,H,R` are tasks, harnesses, repeats. Draws in these simulations: 1,024 a study, a quarter of a report's."""
+- **published**: the simulation tables of the specification of these statistics, made by other code (what each figure is:
+  `docs/statistics.md`). **Monte-Carlo error**: the standard error of a number from so many simulated studies. Every
+  entry: own value (published; difference in Monte-Carlo errors of both). **differs** marks a difference of more than
+  three; **better** one that is nearer to what it should be (coverage to .95, bias and width to 0). A published range
+  counts as met anywhere inside. **Coverage**: how often a nominal 95 % interval holds the truth.
+- **hbdp**: the model behind WORST (hierarchical Bayes, Dirichlet process), *as specified* with alpha and kappa of 1, *as
+  shipped* in this package. **naive**: the lowest plain mean with its own t interval. **max-T**: limits that hold for
+  all harnesses at once, from the bootstrapped largest statistic. **+2 rows**: two pseudo-tasks, +1 and -1, added to
+  each difference.
+- **T,H,R**: tasks, harnesses, repeats. Studies are drawn from logit p = a + task + harness + cell, tasks N(0, 2.5²),
+  cells N(0, 1). Draws in these simulations: 1,024 a study, a quarter of a report's.
+- **Scenarios**, mean .65: `equal` harnesses; `mild` and `wide` differences (SD .25 and .6 logits, about 3 and 7 pp);
+  `broken`, one harness 2 logits (about 25 pp) lower; `halfbad`, half of them .5 logits lower; `factor`, six axes of
+  four levels, two of them bad; `ceiling`, as wide at a mean of .92.
+- **pp**: percentage points. **ncF**: interval of SPREAD from the noncentral F distribution. **OFAT**: one axis at a
+  time. **L32**: the orthogonal array of 32 harnesses."""
 
 
 @dataclass(frozen=True)
