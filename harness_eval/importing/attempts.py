@@ -83,8 +83,7 @@ def name_of(value: Json, where: str) -> str:
     if not name:
         raise ConfigError(f"{where}: is empty; a name is needed")
     if len(name) > _LONGEST_NAME:
-        shown = one_line(name, 40)
-        raise ConfigError(f"{where}: {shown!r} has {len(name):,} characters; a name has at most {_LONGEST_NAME}")
+        raise ConfigError(f"{where}: {shown(name)} has {len(name):,} characters; a name has at most {_LONGEST_NAME}")
     return name
 
 
