@@ -16,12 +16,12 @@ _EVERY_CELL = 63  # of the published summary of WORST
 Results = Mapping[str, Mapping[str, Result]]  # table, then cell
 
 _HOW_TO_READ = """\
-- **published**: the simulation tables of the specification of these statistics, made by other code (what each figure is:
+- **published**: the simulation tables of the specification of these statistics, made by other code (each figure:
   `docs/statistics.md`). **Monte-Carlo error**: the standard error of a number from so many simulated studies. Every
   entry: own value (published; difference in Monte-Carlo errors of both). **differs** marks a difference of more than
   three; **better** one that is nearer to what it should be (coverage to .95, bias and width to 0). A published range
   counts as met anywhere inside. **Coverage**: how often a nominal 95 % interval holds the truth.
-- **hbdp**: the model behind WORST (hierarchical Bayes, Dirichlet process), *as specified* with alpha and kappa of 1, *as
+- **hbdp**: the model behind WORST (hierarchical Bayes, Dirichlet process), *as specified* with alpha and kappa 1, *as
   shipped* in this package. **naive**: the lowest plain mean with its own t interval. **max-T**: limits that hold for
   all harnesses at once, from the bootstrapped largest statistic. **+2 rows**: two pseudo-tasks, +1 and -1, added to
   each difference.
@@ -200,9 +200,16 @@ def criteria(results: Results) -> Iterable[str]:
         text = f"mean {number(float(np.mean(above)), True)}, highest {number(max(above), True)}"
         yield _row(["lowest one-sided 97.5 % limit above the truth (published: mean .007, at most .045)", text, ""])
     every = [item for table in TABLES for item in compared(table, results.get(table.key, {}))]
-    outside = [item for item in every if not item.agrees and not item.better]
-    text = f"{len(every) - len(outside)} of {len(every)}"
-    yield _row(["published numbers reproduced within three Monte-Carlo errors, or better", text, _yes(not outside)])
+    apart = [item for item in every if item.cell.endswith("|hbdp as shipped")]
+    yield from _reproduced([item for item in every if item not in apart], "published numbers reproduced", judged=True)
+    if apart:  # held against numbers of the formulas that it departs from on purpose
+        yield from _reproduced(apart, "the same of WORST, hbdp as shipped, which departs on purpose", judged=False)
+
+
+def _reproduced(items: list[Compared], what: str, *, judged: bool) -> Iterable[str]:
+    outside = [item for item in items if not item.agrees and not item.better]
+    text = f"{len(items) - len(outside)} of {len(items)}"
+    yield _row([f"{what} within three Monte-Carlo errors, or better", text, _yes(not outside) if judged else ""])
     for item in outside:
         yield _row(
             [
