@@ -28,6 +28,9 @@ from harness_eval.types import Json
 app = typer.Typer(add_completion=False)
 
 _MESSAGE_LENGTH = 60
+_NARROW = 60  # columns of a terminal below which a table would be one letter wide
+_WIDE = 120  # likewise, below which it has the main columns only
+_MAIN = (0, 1, 4, 7)
 _MANY = 2_000  # trials from which they are not measured before the first is printed
 _WIDTHS = (6, 5, 9, 32, 12, 16, 5, 9, 8)  # of all columns but the first, as wide as they usually are
 _COLUMNS = (
@@ -102,6 +105,11 @@ def _chosen(rows: list[Row], wanted: Wanted) -> list[Row]:
 def _list(rows: list[Row], as_json: bool) -> None:
     if as_json:
         print_json({"trials": [{"trial": trial_name(row), "cause": _cause(row), **row} for row in rows]})
+    elif out().width < _NARROW:
+        for name, *cells in map(_listed, rows):
+            print(name, "  ".join(printable(cell) for cell in cells[:5] if cell is not None), sep="\n  ")
+    elif out().width < _WIDE:
+        print_table([_COLUMNS[place] for place in _MAIN], ([_listed(row)[place] for place in _MAIN] for row in rows))
     elif len(rows) <= _MANY:
         print_table(_COLUMNS, (_listed(row) for row in rows))
     else:
@@ -133,6 +141,8 @@ def find_partner(rows: Sequence[Row], row: Row, given: str, study: Mapping[str, 
     if "/" not in given and len(named) == 1:
         fitting = [each for each in same if each["harness"] == named[0]]
         return min(fitting, key=lambda each: (each["endpoint"] != row["endpoint"], each["repeat"] != row["repeat"]))
+    if name == row["harness"]:
+        raise ConfigError(f"{trial_name(row)} is itself under {given!r}; another can stand beside it")
     if "/" not in given and given not in {each["task"] for each in rows}:
         raise ConfigError(f"no trial of {row['task']} under {given!r}; {nearest(given, harnesses)}")
     partner = find_trial(rows, given)

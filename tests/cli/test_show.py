@@ -333,6 +333,17 @@ def test_a_narrow_terminal_has_them_one_after_the_other(
     assert not any("I stop." in line and "> bash" in line for line in said.splitlines())
 
 
+@pytest.mark.parametrize("width", [20, 80])
+def test_a_list_in_a_narrow_terminal_keeps_names_whole(
+    harness_eval: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr("harness_eval.cli.show.out", lambda: Console(width=width, highlight=False))
+    monkeypatch.setattr("harness_eval.cli.output.out", lambda: Console(width=width, highlight=False))
+    said = harness_eval("show", folder).out.splitlines()
+    names = [each["trial"] for each in json.loads(harness_eval("show", folder, "--json").out)["trials"]]
+    assert all(any(line.startswith(name) for line in said) for name in names)
+
+
 def test_an_alignment_as_json_has_its_rows(harness_eval: Run, pair: Path) -> None:
     told = json.loads(harness_eval("show", pair, "fix/short", "canonical", "--json").out)
     assert (told["first"], told["parted"]) == (1, 1)
