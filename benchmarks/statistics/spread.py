@@ -148,7 +148,7 @@ def _run_others(scenario: str, size: Size, reps: int) -> Values:
 def other_cells() -> list[Cell]:
     uses = (_others_of, across.worst_at, across.lowest_tenth, paired.worst_set, *USES["hbdp as shipped"])
     return [
-        Cell("others", f"{scenario}|{size}", partial(_run_others, scenario, Size.parse(size)), 200, 30, uses)
+        Cell("others", f"{scenario}|{size}", partial(_run_others, scenario, Size.parse(size)), 400, 30, uses)
         for scenario in OTHER_SCENARIOS
         for size in SIZES
     ]

@@ -122,7 +122,7 @@ TABLES = (
     Table(
         "pairs",
         "One paired difference: the +2 rule",
-        "T,R,mean | drop in logits",
+        "T,R,mean | drop",
         pairs.pair_cells,
         pairs.pair_published,
         (
@@ -134,8 +134,8 @@ TABLES = (
             _points("unpaired width", "width", 0.0),
             Column("zero width", "paired t of width zero", share=True, ideal=0.0),
         ),
-        "Published as ranges over differences that are not named; here 0, .25 and .5 logits (0, 3 and 6 pp at .65). The"
-        " unpaired interval is Wald's.",
+        "Published as ranges over differences that are not named; here 0 and 3 pp, which have the widths at the ends of"
+        " these ranges. The unpaired interval is Wald's.",
     ),
     Table(
         "simultaneous",
@@ -150,7 +150,7 @@ TABLES = (
     Table(
         "losses",
         "Bias of the raw minimum when 6 % of the trials are lost unevenly",
-        "scenario | T,H,R",
+        "scenario | T,H,R | shape",
         pairs.loss_cells,
         pairs.loss_published,
         tuple(_points(metric) for metric in ("nothing lost", "lost is failed", "lost is dropped", "rate of the worst")),
