@@ -52,10 +52,11 @@ def scenario(name: str, harnesses: int, rng: np.random.Generator) -> tuple[Array
         "narrower": (centred(wide_H, 0.65), centred(wide_H / 4, 0.65)),
         "one broken": (gradual_H + shift, broken_H + shift),
         "5 pp better": (centred(gradual_H, 0.65), centred(gradual_H, 0.70)),
+        "10 pp better": (centred(gradual_H, 0.65), centred(gradual_H, 0.75)),
     }[name]
 
 
-SCENARIOS = ("no change", "narrower", "one broken", "5 pp better")
+SCENARIOS = ("no change", "narrower", "one broken", "5 pp better", "10 pp better")
 
 
 def outcomes(logit_H: Array, easy_TH: Array, repeats: int, rng: np.random.Generator) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.detection import checking
@@ -29,6 +29,7 @@ from harness_eval.task import load_suite
 TABLE = Path(__file__).parents[1] / "DETECTION.md"
 BATCH = 28  # runs: those of one seed on one number of tasks
 QUICK = 3  # seeds
+PACE = 10.0  # seconds between two lines
 
 
 def main() -> None:
@@ -43,6 +44,7 @@ def main() -> None:
         run_trials(bank, wanted, given.workers)
     if parts > 1:
         return
+    print(f"judging what the reports of {len(wanted)} runs say", flush=True)
     judged = judge(bank, wanted)
     checked = None if given.as_it_is else checking.check(bank, given.quick)
     text = page(judged, bank, checked)
@@ -68,14 +70,22 @@ def run_trials(bank: Bank, wanted: Sequence[Case], workers: int) -> None:
     stage = Stage(load_scripts([task.folder for task in load_suite("core")]), provider("auto"), bank.memory)
     for start in range(0, len(wanted), BATCH):
         runs = f"runs {start + 1} to {min(start + BATCH, len(wanted))} of {len(wanted)}"
-        begun = time.monotonic()
+        print(f"{runs}: looking up which of their trials the bank lacks", flush=True)
+        fill(bank, stage, [study_of(case) for case in wanted[start : start + BATCH]], workers, _teller(runs, stage))
 
-        def tell(done: int, most: int, runs: str = runs, begun: float = begun) -> None:
-            if done % 200 == 0 or done == most:
-                took = time.monotonic() - begun
-                print(f"{runs}: {done} of {most} trials, {took:.0f} s; boxes so far: {stage.real}", flush=True)
 
-        fill(bank, stage, [study_of(case) for case in wanted[start : start + BATCH]], workers, tell)
+def _teller(runs: str, stage: Stage) -> Callable[[int, int], None]:
+    """Prints how far these runs are: the first trial, the last, and now and then one between them."""
+    begun = told = time.monotonic()
+
+    def tell(done: int, most: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if done in (1, most) or now - told >= PACE:
+            told = now
+            print(f"{runs}: {done} of {most} trials, {now - begun:.0f} s; boxes so far: {stage.real}", flush=True)
+
+    return tell
 
 
 def judge(bank: Bank, wanted: Sequence[Case]) -> dict[Case, Judgement]:

@@ -45,13 +45,19 @@ remembered too: one that is told the same things in the same order gives the sam
 """
 
 
+def _full(judged: Judged, tasks: int) -> list[str]:
+    return [
+        f"## Full strength, {tasks} tasks ({tasks * HARNESSES} trials a run)\n",
+        table.full_strength(judged, tasks) + "\n",
+    ]
+
+
 def page(judged: Judged, bank: Bank, checked: Checked | None) -> str:
     """The whole page."""
     parts = [
         _BEGIN.format(harnesses=HARNESSES),
-        f"## Full strength, {FEW} tasks ({FEW * HARNESSES} trials a run)\n",
-        table.full_strength(judged),
-        "\n## Nothing planted\n",
+        *(part for tasks in (FEW, MORE[0]) for part in _full(judged, tasks)),
+        "## Nothing planted\n",
         table.uncoupled(judged, (FEW, *MORE)),
         "\n## Weaker couplings, and more trials\n",
         _WEAK,

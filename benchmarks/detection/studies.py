@@ -39,10 +39,11 @@ class Case:
 
 
 def cases(seeds: Sequence[int]) -> list[Case]:
-    """All runs, in the order in which they are wanted: seed by seed, many tasks last and for half of the seeds."""
+    """All runs, in the order in which they are wanted: seed by seed, weak ones on many tasks last and for half of the seeds."""
     few = [case for seed in seeds for case in _of_seed(seed, FEW, STRENGTHS)]
-    weak = STRENGTHS[1:]
-    return few + [case for seed in seeds[::2] for tasks in MORE for case in _of_seed(seed, tasks, weak)]
+    full = [case for seed in seeds for case in _of_seed(seed, MORE[0], STRENGTHS[:1])]
+    weak = [case for seed in seeds[::2] for tasks in MORE for case in _of_seed(seed, tasks, STRENGTHS[1:])]
+    return list(dict.fromkeys([*few, *full, *weak]))
 
 
 def _of_seed(seed: int, tasks: int, strengths: Sequence[float]) -> list[Case]:

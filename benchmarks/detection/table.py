@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from benchmarks.detection.judgement import Judgement
-from benchmarks.detection.studies import FEW, Case
+from benchmarks.detection.studies import Case
 from harness_eval.reference.coupling import COUPLINGS
 from harness_eval.stats.intervals import normal_quantile, wilson
 
@@ -33,13 +33,13 @@ def _counted(judged: Judged, keep: Callable[[Case], bool], of: Callable[[Judgeme
     return share(sum(map(of, chosen)), len(chosen))
 
 
-def full_strength(judged: Judged) -> str:
-    """One row a coupling: found, and innocent axes accused."""
+def full_strength(judged: Judged, tasks: int) -> str:
+    """One row a coupling: found, and innocent axes accused, in runs over so many tasks."""
     rows = []
     for name in COUPLINGS:
 
         def keep(case: Case, name: str = name) -> bool:
-            return case.coupling == name and case.strength == 1 and case.tasks == FEW
+            return case.coupling == name and case.strength == 1 and case.tasks == tasks
 
         found = _counted(judged, keep, lambda each: each.level)
         axis = _counted(judged, keep, lambda each: each.axis)
