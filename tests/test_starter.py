@@ -224,10 +224,10 @@ def test_the_example_shows_a_spread_whose_interval_excludes_zero() -> None:
 
 
 def test_the_example_has_the_numbers_of_its_trials(tmp_path: Path) -> None:
-    shutil.copytree(EXAMPLE, tmp_path / "run")
-    assert harness_eval("report", "run", cwd=tmp_path).returncode == 0
+    shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
+    assert harness_eval("report", EXAMPLE.name, cwd=tmp_path).returncode == 0
     for name in ("report.json", "report.md"):
-        again = (tmp_path / "run" / name).read_text()
+        again = (tmp_path / EXAMPLE.name / name).read_text()
         assert again == (EXAMPLE / name).read_text(), "harness-eval report reports/example makes it anew"
 
 

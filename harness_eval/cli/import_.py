@@ -53,7 +53,7 @@ def import_(
     if as_json:
         print_json({**asdict(made), "folder": str(made.folder)})
     else:
-        print(reports.summary_text(data))
+        print(reports.summary_text(data, out))
     say(_told(made))
     say(f"report: {out / 'report.html'} (also report.md and report.json)")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, TypeAlias
 
 import typer
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -29,13 +30,27 @@ def print_json(value: Json) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Rows as a plain table on stdout; None is shown as a dash, and what steers terminals as blanks."""
+    """Rows as a plain table on stdout; None is shown as a dash, and what steers terminals as blanks.
+
+    In a terminal long cells are folded; a file or pipe gets one line a row, in columns, as long as it is.
+    """
+    if not sys.stdout.isatty():
+        _print_lines(columns, rows)
+        return
     table = Table(box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text("-" if cell is None else printable(cell, keep="\n")) for cell in row))
     out().print(table)
+
+
+def _print_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    lines: list[Sequence[str]] = [columns]
+    lines += (["-" if cell is None else printable(cell) for cell in row] for row in rows)
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    for cells in lines:
+        print("  ".join(set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip())
 
 
 def out() -> Console:

@@ -22,5 +22,5 @@ def report(
     if as_json:
         print_json(data)
     else:
-        print(reports.summary_text(data))
+        print(reports.summary_text(data, folder))
     say(f"report: {folder / 'report.html'} (also report.md and report.json)")

@@ -70,7 +70,7 @@ def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int
     ended = running.carry_out(resolved, folder, asked.retry_lost, probe_again)
     data = _report(ended)
     if data is not None and not as_json:
-        print(report.summary_text(data))
+        print(report.summary_text(data, folder))
     if data is not None:
         say(f"report: {folder / 'report.html'} (also report.md and report.json)")
     running.say_how_it_ended(resolved, ended, _again(folder))

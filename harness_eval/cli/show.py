@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,7 +15,7 @@ from harness_eval import recording, store
 from harness_eval.cli.output import JsonFlag, out, print_json, print_table
 from harness_eval.cli.show_pair import as_json as pair_json
 from harness_eval.cli.show_pair import print_pair
-from harness_eval.cli.show_trial import failure_of, page
+from harness_eval.cli.show_trial import failure_of, page, plain
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.report import diagnosed
 from harness_eval.report.recorded import outcome_of
@@ -168,10 +169,25 @@ def find_trial(rows: Sequence[Row], given: str) -> Row:
 
 
 def unknown_trial(rows: Iterable[Row], given: str) -> ConfigError:
-    """What to say where no trial is meant."""
-    likely = {one_line(name) for row in rows for name in (trial_name(row), f"{row['task']}/{row['harness']}")}
-    hint = nearest(given, likely).partition(" choices:")[0]
-    return ConfigError(f"no trial {given!r} in this run; {hint or 'without a trial all are listed'}".rstrip("; "))
+    """What to say where no trial is meant: which part of its name is unknown, and what is near to that part."""
+    rows = left = list(rows)
+    task, _, rest = given.strip("/").partition("/")
+    harness, further = rest.partition("/")[::2]
+    if not left:
+        return ConfigError(f"no trial {given!r} in this run: none has ended yet")
+    for part, wanted in (("task", task), ("harness", harness)):
+        known = {row[part] for row in left}
+        left = [row for row in left if row[part] == wanted] or [row for row in left if row[part].startswith(wanted)]
+        if not left:
+            names = {one_line(name) for name in known}
+            of = f" of task {task!r}" if part == "harness" else _perhaps_a_harness(rows, wanted)
+            return ConfigError(f"no {part} {wanted!r}{of} in this run; {nearest(wanted, names)}")
+    ends = {one_line(trial_name(row).split("/", 2)[2]) for row in left}
+    return ConfigError(f"no trial {given!r} in this run; {nearest(further, ends)}")
+
+
+def _perhaps_a_harness(rows: Iterable[Row], given: str) -> str:
+    return f" (but a harness: TASK/{given}, or --harness {given})" if any(r["harness"] == given for r in rows) else ""
 
 
 def is_meant(row: Row, given: str, same: Callable[[str, str], bool]) -> bool:
@@ -211,6 +227,10 @@ def _show_one(folder: Path, row: Row, as_json: bool) -> None:
         record = recording.as_record(trial.record) if trial.record else None
         after = recording.as_record(trial.followed) if trial.followed else None
         print_json({**row, "trajectory": record, "recovered_trajectory": after})
+        return
+    if not sys.stdout.isatty():
+        for part in page(trial):
+            print(plain(part))
         return
     console = out()
     for part in page(trial):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from textwrap import indent
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -14,6 +15,7 @@ from rich.text import Text
 from harness_eval import recording
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.diagnosis.reply import PLAIN
+from harness_eval.report.follows import follows_phrase
 from harness_eval.report.trajectory_index import trial_name
 from harness_eval.report.trajectory_sent import Sent
 from harness_eval.report.trajectory_text import excerpt, visible
@@ -49,7 +51,8 @@ def heading(trial: Trial) -> Iterator[RenderableType]:
     """The trial's name, and where its harness differs from the canonical one."""
     yield text(one_line(trial_name(trial.row)), "bold")
     if trial.levels:
-        levels = (f"{axis} {level}" for axis, level, _ in trial.levels)
+        tied = {axis: f" ({follows_phrase(deciding)})" for axis, deciding in trial.follows.items()}
+        levels = (f"{axis} {level}{tied.get(axis, '')}" for axis, level, _ in trial.levels)
         yield text(f"not canonical: {one_line('; '.join(levels))}", "dim")
 
 
@@ -182,6 +185,15 @@ def _cut(body: str, most: int | None) -> str:
         return body
     kept = excerpt(body, most)
     return f"{kept.head}\n[... {kept.left_out:,} characters ...]\n{kept.tail}"
+
+
+def plain(part: RenderableType) -> str:
+    """A part of a page for a file or a pipe: its own lines, neither folded nor filled up."""
+    if isinstance(part, Padding):
+        return indent(plain(part.renderable), " " * part.left)
+    if isinstance(part, Rule):
+        return f"── {part.title} ──"
+    return part.plain if isinstance(part, Text) else str(part)
 
 
 def indented(body: str, style: str) -> RenderableType:

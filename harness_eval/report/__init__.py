@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness_eval.report.wording import printable
 from harness_eval.types import Json
 
 __all__ = ["build", "compare", "comparison_text", "summary_text", "write", "write_comparison"]
@@ -37,11 +39,16 @@ def write(folder: Path) -> dict[str, Json]:
     return files.write(folder)
 
 
-def summary_text(data: Mapping[str, Json]) -> str:
-    """The content of report.json as plain text for a terminal."""
+def summary_text(data: Mapping[str, Json], run: str | Path = "RUN") -> str:
+    """The content of report.json as plain text for a terminal; `run` is the run's folder, for the commands it names."""
     from harness_eval.report import terminal  # lazy: slow import
 
-    return terminal.summary_text(data)
+    return terminal.summary_text(data, shell_name(run))
+
+
+def shell_name(run: str | Path) -> str:
+    """A run's folder as a command line can name it."""
+    return printable(shlex.quote(str(run)))
 
 
 def compare(before: str, after: str, *, endpoint: str | None = None, ignore_versions: bool = False) -> dict[str, Json]:

@@ -55,14 +55,17 @@ def order_phrase(data: Mapping[str, Json]) -> str:
     return UNKNOWN if data["imported"] else _ORDER
 
 
-def again_phrases(data: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Commands that make the run, the check of its record, and this report again; each with what it does."""
-    report = ("harness-eval report RUN", "makes this report again from the recorded results")
+def again_phrases(data: Mapping[str, Json], run: str = "RUN") -> list[tuple[str, str]]:
+    """Commands that make the run, the check of its record, and this report again; each with what it does.
+
+    `run` is the run's folder as a command line names it.
+    """
+    report = (f"harness-eval report {run}", "makes this report again from the recorded results")
     if data["imported"]:
-        return [("harness-eval import FILE --out RUN", "imports the same file again"), report]
+        return [(f"harness-eval import FILE --out {run}", "imports the same file again"), report]
     seed = "" if data["seed"] is None else f" --seed {data['seed']}"
     return [
         (f"harness-eval run STUDY.yaml{seed} --out NEW", "makes the same matrix from the same study file"),
-        ("harness-eval replay RUN", "checks the record against what today's code derives from it"),
+        (f"harness-eval replay {run}", "checks the record against what today's code derives from it"),
         report,
     ]

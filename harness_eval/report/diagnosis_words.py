@@ -66,15 +66,25 @@ def short(label: str) -> str:
 
 
 def blame_sentence(section: Section) -> str:
-    """Whose it is that trials were not solved: one clause an owner, the owner of most first."""
+    """Who must act for trials that were not solved: one clause an owner, the owner of most first."""
     rows = section["blame"]
     if not rows:
         return "Every trial with a verdict was solved." if section["trials"]["judged"] else ""
     lost = section["trials"]["lost"]
-    among = f", {lost:,} of them lost" if lost else ""
+    among = f" ({lost:,} of them lost)" if lost else ""
     clauses = [f"{one_line(row['owner'])} {row['trials']:,} ({_most(row['labels'])})" for row in rows]
     number = count(sum(row["trials"] for row in rows), "trial")
-    return f"Of {number} not solved{among}: {', '.join(clauses)}."
+    return f"{number} not solved{among}, by who must act: {', '.join(clauses)}."
+
+
+def common_sentence(section: Section) -> str:
+    """What unsolved trials have in common far more often than solved ones; "" where nothing stands out."""
+    told = []
+    for one in section["in_common"]:
+        unsolved, solved = (f"{one[of]['met']:,} of {one[of]['trials']:,} {of}" for of in ("unsolved", "solved"))
+        what = f"{one_line(one['axis'])} had acted at a level that costs"
+        told.append(f"In {unsolved} trials {what}, against {solved} ones.")
+    return " ".join(told)
 
 
 def _most(labels: Mapping[str, int]) -> str:

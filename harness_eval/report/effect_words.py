@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from harness_eval.report.support import NOT_COMPARED
 from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT
@@ -11,14 +12,18 @@ from harness_eval.types import Json
 
 Section = Mapping[str, Json]
 
+JOINT = (
+    "The joint p of an axis tests all its levels at once; it asks more of the same harnesses, and can be large beside "
+    "a small p of one level"
+)
+_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+_LEVELS_NAMED = 6
+_LEVEL = re.compile(r"([^(]+)\(([^()]+)\)")
+
 
 def cause(section: Section) -> list[str]:
     """The level that costs most, if any stands out from noise."""
-    levels = [
-        row
-        for row in section["axes"]
-        if row["effect"] is not None and row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
-    ]
+    levels = standing_out(section)
     drops = [row for row in levels if row["effect"] < 0]
     if not drops and section["worst"]["reason"]:  # below 20 tasks no level can stand out
         return []
@@ -32,8 +37,11 @@ def cause(section: Section) -> list[str]:
         from_here = detectable_phrase(row["detectable"] for row in section["axes"])
         none = f"No single level of an axis stands out as the cause{f' ({from_here})' if from_here else ''}."
         return _cause_by_axis(section) or ([none] if sought else [])
-    worst, others = drops[0], len(drops) - 1
+    worst = drops[0]
+    alike = [row for row in drops if row["axis"] == worst["axis"]]
+    others = len(drops) - len(alike)
     said = f"The level {level_name(worst)} changes the score by {effect_phrase(worst)}"
+    said = _together(alike) if len(alike) > 1 else said
     part = next((one for one in section["shares"] if one["axis"] == worst["axis"]), None)
     if part and part["share"] is not None and part["p_adjusted"] is not None and part["p_adjusted"] < SIGNIFICANT:
         said += (
@@ -41,6 +49,41 @@ def cause(section: Section) -> list[str]:
         )
     more = f" {count(others, 'other level')} {'costs' if others == 1 else 'cost'} something too." if others else ""
     return [f"{said}.{more}"]
+
+
+def standing_out(section: Section) -> list[Section]:
+    """The levels whose effect stands out from noise by itself, what matters first."""
+    return [
+        row
+        for row in section["axes"]
+        if row["effect"] is not None and row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
+    ]
+
+
+def _together(rows: Sequence[Section]) -> str:
+    """Several levels of one axis that cost something, with the parameters that all of them share."""
+    parsed = [_parameters(str(row["level"])) for row in rows]
+    shared = [each for each in parsed[0][1] if all(each in parameters for _, parameters in parsed)]
+    names = []
+    for name, parameters in parsed[:_LEVELS_NAMED]:
+        own = [each for each in parameters if each not in shared]
+        names.append(one_line(f"{name}({', '.join(own)})" if own else name))
+    names[0] += f" ({effect_phrase(rows[0])})"
+    if len(rows) > len(names):
+        names.append(f"{len(rows) - len(names)} more")
+    costs = sorted(-row["effect"] for row in rows)
+    least, most = points(costs[0]), points(costs[-1])
+    cost = most if least == most else f"{least.removesuffix(' pp')} to {most}"
+    number = _NUMBERS[len(rows)] if len(rows) < len(_NUMBERS) else str(len(rows))
+    with_these = f", all with {one_line(', '.join(shared))}," if shared else ""
+    axis = one_line(rows[0]["axis"])
+    return f"{number} levels of {axis}{with_these} cost {cost} each: {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _parameters(level: str) -> tuple[str, list[str]]:
+    """A level's name and its parameters: `head(cap=2500)` is head with cap=2500."""
+    found = _LEVEL.fullmatch(level)
+    return (found[1], re.split(r",\s*", found[2])) if found else (level, [])
 
 
 def _cause_by_axis(section: Section) -> list[str]:
@@ -75,6 +118,20 @@ def share_phrase(one: Section) -> str:
         return _why_unknown(one["reason"])
     joint = "" if one["p_adjusted"] is None else f" (joint p {p_value(one['p_adjusted'])})"
     return percent(one["share"]) + joint
+
+
+def share_beside_levels(one: Section, section: Section) -> str:
+    """The same, without the joint test where a level of the axis stands out by itself: that one decides."""
+    if one["share"] is not None and any(row["axis"] == one["axis"] for row in standing_out(section)):
+        return percent(one["share"])
+    return share_phrase(one)
+
+
+def joint_sentence(section: Section) -> str:
+    """The joint p of every axis with what it asks; "" where none is known."""
+    known = [one for one in section["shares"] if one["share"] is not None and one["p_adjusted"] is not None]
+    told = ", ".join(f"{one_line(one['axis'])} {p_value(one['p_adjusted'])}" for one in known)
+    return f"{JOINT}: {told}." if told else ""
 
 
 def void_axes(section: Section) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness_eval import recording
-from harness_eval.report import embedded
+from harness_eval.report import embedded, shell_name
 from harness_eval.report.content import build
 from harness_eval.report.markdown import markdown
 from harness_eval.report.page import page
@@ -20,7 +20,9 @@ def write(folder: Path) -> dict[str, Json]:
         ConfigError: if the folder holds no readable study.json, or cannot be written.
     """
     data = build(folder)
-    forms = {"report.md": encode(markdown(data)), "report.html": encode(page(data, embedded.collect(folder, data)))}
+    run = shell_name(folder.resolve().name)  # a path would say more of this machine than a reader needs
+    whole_page = page(data, embedded.collect(folder, data), run)
+    forms = {"report.md": encode(markdown(data, run)), "report.html": encode(whole_page)}
     forms["report.json"] = recording.dump(data, pretty=True) + b"\n"
     for name, content in forms.items():
         replace(folder / name, content)

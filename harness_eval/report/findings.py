@@ -24,6 +24,7 @@ _SET_SHOWN = 3
 _RELIABLE = 0.5  # below it a ranking is mostly noise
 _AT_RANDOM = 8  # harnesses drawn at random from which WORST@8 is taken from them alone
 _FOR_THE_FAMILY = 14  # from which more than half of the family statement's confidence is there
+REFERENCE = "the reference harness, that all others are compared with"
 NO_CANONICAL = "no canonical harness"
 MARGIN = "margin 10 pp, simultaneous 95 %"  # of the verdicts
 
@@ -64,8 +65,15 @@ def headlines(section: Section, data: Section) -> list[Headline]:
             "" if floor is None else "one-sided 95 %",
             _reason(section) or "every tested harness, free of any model",
         ),
-        _rate("CANONICAL", section["canonical"], one_line(canonical) if canonical else NO_CANONICAL),
+        _rate("CANONICAL", section["canonical"], _canonical_phrase(canonical)),
     ]
+
+
+def _canonical_phrase(name: str | None) -> str:
+    """What the canonical harness is; its name where it has another."""
+    if not name:
+        return NO_CANONICAL
+    return REFERENCE if name == "canonical" else f"{REFERENCE}, {one_line(name)}"
 
 
 def _beside_spread(section: Section) -> str:
@@ -75,8 +83,8 @@ def _beside_spread(section: Section) -> str:
     if reliability is None:
         return told
     if reliability < _RELIABLE:
-        return f"{told}; ranking not reliable ({reliability:.2f})"
-    return f"{told}; ranking reliability {reliability:.2f}"
+        return f"{told}; order unreliable ({reliability:.2f} of 1)"
+    return f"{told}; reliability of order {reliability:.2f} of 1"
 
 
 def _reason(section: Section) -> str:
@@ -92,16 +100,21 @@ def _points(name: str, figures: Section, meaning: str) -> Headline:
     return Headline(name, points(figures["estimate"]), interval(figures), meaning)
 
 
+def low_end(section: Section) -> list[Headline]:
+    """WORST@8 and CVaR10: the low end of the harnesses beside the worst one."""
+    drawn = section["wilks"]["sampled"] or 0
+    whose = f"the {drawn} drawn at random" if drawn >= _AT_RANDOM else "this set"
+    return [
+        _rate("WORST@8", section["worst_at_8"], f"the expected minimum of 8 harnesses of {whose}"),
+        _rate("CVaR10", section["cvar10"], "the mean of the lowest tenth of harnesses"),
+    ]
+
+
 def secondary(section: Section) -> list[tuple[str, str]]:
     """The further summaries, each in words."""
     quantiles, pass_k = section["quantiles"], section["pass_k"]
-    drawn = section["wilks"]["sampled"] or 0
-    whose = f"the {drawn} drawn at random" if drawn >= _AT_RANDOM else "this set"
-    rows = [
-        ("WORST@8", share(section["worst_at_8"]) + f", the expected minimum of 8 harnesses of {whose}"),
-        ("CVaR10", share(section["cvar10"]) + ", the mean of the lowest tenth of harnesses"),
-        ("Quantiles", "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))),
-    ]
+    rows = [(one.name, f"{one.value} {one.interval}".rstrip() + f", {one.meaning}") for one in low_end(section)]
+    rows.append(("Quantiles", "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))))
     for k, chance in pass_k.items():
         if int(k) > 1:
             rows.append((f"pass^{k}", share(chance) + f", the chance that {k} different harnesses all pass a task"))

@@ -66,28 +66,30 @@ def _code(identifier: str) -> str:
     return f"`{identifier}`" if known else _escaped(identifier)
 
 
-def markdown(data: Mapping[str, Json]) -> str:
+def markdown(data: Mapping[str, Json], run: str = "RUN") -> str:
     """The content of report.json as GitHub-flavoured Markdown that fits a comment.
 
     Of long tables the first rows are shown, and how many more there are; of very many endpoints the first.
+    `run` is the run's folder as a command line names it.
     """
     every = sections_of(data)
     sizes = [(most, len(every)) for most in _ROWS]
     sizes += [(_ROWS[-1], len(every) >> halved) for halved in range(1, len(every).bit_length())]
     for most, shown in sizes:
-        text = _rendered(data, most, every[:shown])
+        text = _rendered(data, run, most, every[:shown])
         if len(text) <= MOST_CHARACTERS:
             return text
     return text[: MOST_CHARACTERS - len(_CUT)].rpartition("\n")[0] + _CUT
 
 
-def _rendered(data: Mapping[str, Json], most: int, sections: Sequence[Mapping[str, Json]]) -> str:
+def _rendered(data: Mapping[str, Json], run: str, most: int, sections: Sequence[Mapping[str, Json]]) -> str:
     every = sections_of(data)
     text = (
         _environment()
         .get_template("report.md.j2")
         .render(
             data=data,
+            run=run,
             sections=sections,
             every=every,
             several=len(every) > 1,

@@ -14,6 +14,7 @@ from harness_eval.report import (
     effect_words,
     figures,
     findings,
+    follows,
     matrix,
     overview,
     spending,
@@ -33,8 +34,11 @@ Section = Mapping[str, Json]
 _LEVELS_DRAWN = 24
 
 
-def page(data: Section, embedded: Sequence[Embedded] = ()) -> str:
-    """The content of report.json as an HTML document, with the trajectories that were packed for its sections."""
+def page(data: Section, embedded: Sequence[Embedded] = (), run: str = "RUN") -> str:
+    """The content of report.json as an HTML document, with the trajectories that were packed for its sections.
+
+    `run` is the run's folder as a command line names it.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
     from markupsafe import Markup  # lazy: slow import
 
@@ -53,11 +57,13 @@ def page(data: Section, embedded: Sequence[Embedded] = ()) -> str:
     script = (folder("templates") / "report.js").read_text()
     return environment.get_template("report.html.j2").render(
         data=data,
+        run=run,
         sections=list(zip(sections, drawn, strict=True)),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         effect_words=effect_words,
         findings=findings,
+        follows=follows,
         diagnosis=diagnosis_words,
         designed=designed,
         overview=overview,
@@ -109,7 +115,7 @@ def _contents(section: Section, mapped: bool) -> list[tuple[str, str]]:
         ("why", "Why", True),
         ("drop", "Worst drop", section["trace"] is not None),
         ("cells", "Task by task", mapped),
-        ("whose", "Whose it is", True),
+        ("whose", "Who must act", True),
         ("lost", "Lost trials", True),
         ("health", "Endpoint", True),
         ("undone", "Not run", bool(section["unsupported"] or section["left_out"] or section["owed"])),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness_eval.errors import redact
 from harness_eval.report import basis, counts, diagnosed, support, undone
+from harness_eval.report.common import in_common
+from harness_eval.report.follows import followed_in
 from harness_eval.report.health import health
 from harness_eval.report.leading import UNKNOWN, difference, leading, score, too_few
 from harness_eval.report.reading import of_the_wire, readings
@@ -27,13 +29,12 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     every = [outcome for outcome in recorded.outcomes if outcome.endpoint == name]
     refused = support.unsupported(recorded, name, every)
     outcomes = [outcome for outcome in every if outcome.harness not in refused]
-    harnesses, tasks = recorded.named("harnesses"), [task["name"] for task in recorded.named("tasks")]
-    names = [harness["name"] for harness in harnesses]
+    levels = {harness["name"]: recorded.levels(harness) for harness in recorded.named("harnesses")}
+    names, tasks = list(levels), [task["name"] for task in recorded.named("tasks")]
     canonical = recorded.study.get("canonical")
     scores, valid = counts.arrays(outcomes, tasks, names)
     summary = _summarise(recorded, scores, valid)
     reference = names.index(canonical) if canonical in names and canonical not in refused else None
-    exposure = counts.exposure(outcomes, {harness["name"]: recorded.levels(harness) for harness in harnesses})
     spent = recorded.spent.get(name, Spent())
     trials = _trials(recorded, outcomes, support.planned_trials(recorded, refused, every))
     made: dict[str, Json] = {
@@ -45,7 +46,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         **_sizes(tasks, summary, valid),
         **leading(summary, names, reference),
         "harnesses": _harnesses(recorded, (summary, valid), outcomes, reference, refused),
-        **why(summary, exposure, reference, support.void_axes(recorded, name)),
+        **why(summary, counts.exposure(outcomes, levels), reference, support.void_axes(recorded, name)),
         **_caveats(summary, reference),
         "recovery": recorded.study.get("recovery"),
         "recovered": readings(outcomes, tasks, names),
@@ -56,6 +57,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         "spent": _spent(spent),
         "cells": {"tasks": tasks, "harnesses": names, "score": counts.cells(scores, valid)},
     }
+    made["in_common"] = in_common(outcomes, levels, made)
     basis.stamp(made, recorded.study.get("seed"), bool(recorded.study.get("adaptive")))
     return made
 
@@ -132,12 +134,13 @@ def _harnesses(
     """One entry a harness, in the study's order.
 
     `difference` is to the canonical harness, `detectable` the one that would have been found with 80 % power; `tasks`
-    have a verdict, and stand in so many `clusters`.
+    have a verdict, and stand in so many `clusters`. `follows` are levels that differ because those of `differs` do.
     """
     summary, valid = found
     harnesses = recorded.named("harnesses")
     usual = recorded.levels(harnesses[reference]) if reference is not None else {}
     tallies, groups = counts.by_harness(outcomes), _groups(recorded)
+    ties = followed_in(recorded.study)
     empty = counts.tally(())
     entries = []
     for place, harness in enumerate(harnesses):
@@ -152,6 +155,7 @@ def _harnesses(
             "clusters": len({groups[task] for task in valid[:, place].any(axis=1).nonzero()[0]}),
             **tallies.get(name, empty),
             "differs": _differs(recorded.levels(harness), usual) if reference is not None else {},
+            "follows": _follows(harness, harnesses[reference], ties) if reference is not None else {},
         }
         if name in refused:
             entry |= {"verdict": "unsupported", "reason": refused[name]["reason"], "extra_tasks": None}
@@ -162,6 +166,15 @@ def _harnesses(
 def _differs(levels: Mapping[str, str], usual: Mapping[str, str]) -> dict[str, str]:
     """The axes on which a harness has another level than the canonical one, with that level."""
     return {axis: label for axis, label in levels.items() if label != usual.get(axis)}
+
+
+def _follows(
+    harness: Mapping[str, Json], usual: Mapping[str, Json], ties: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
+    """The axes that were not varied and differ all the same: the level, and the axis that decides it ("": unknown)."""
+    own, other = harness.get("labels") or {}, usual.get("labels") or {}
+    apart = _differs({axis: own[axis] for axis in ties if axis in own}, other)
+    return {axis: {"level": level, "axis": ties[axis]} for axis, level in apart.items()}
 
 
 def _score(summary: Summary, place: int, reference: int | None) -> dict[str, Json]:

@@ -9,7 +9,7 @@ from harness_eval.report import diagnosis_words as diagnosis
 from harness_eval.report import effect_words, findings, traced_words
 from harness_eval.report.content import sections_of
 from harness_eval.report.why import NEVER_ACTED
-from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent, share
+from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent
 from harness_eval.types import Json
 
 _LEVELS_SHOWN = 5
@@ -23,14 +23,17 @@ _WIDTH = 110
 _WIDEST = 140
 
 
-def summary_text(data: Mapping[str, Json]) -> str:
-    """The headline, the top effects, whose it is, how the endpoint served, what cannot run and the notes."""
+def summary_text(data: Mapping[str, Json], run: str = "RUN") -> str:
+    """The headline, the top effects, who must act, how the endpoint served, what cannot run and the notes.
+
+    `run` is the run's folder as a command line names it.
+    """
     lines: list[str] = []
     for section in sections_of(data):
         lines += [
             *_headline(section, data),
             *_why(section),
-            *traced_words.terminal_lines(section),
+            *traced_words.terminal_lines(section, run),
             *_whose(section),
             *_rest(section),
             *_not_run(section, data),
@@ -53,10 +56,9 @@ def _headline(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str
         return [*lines, *findings.sentences(section, data)]
     lines += [
         f"{one.name:{_NAME}}{one.value:>10}  {one.interval:<16}  {one.meaning}"
-        for one in findings.headlines(section, data)
+        for one in (*findings.headlines(section, data), *findings.low_end(section))
     ]
-    eight, tenth = share(section["worst_at_8"]), share(section["cvar10"])
-    lines += [f"{'':{_NAME}}WORST@8 {eight} · CVaR10 {tenth}", ""]
+    lines.append("")
     for sentence in findings.sentences(section, data):
         lines += textwrap.wrap(sentence, _WIDTH)
     return lines
@@ -66,7 +68,7 @@ def _why(section: Mapping[str, Json]) -> list[str]:
     if not section["axes"]:
         return []
     shares = [
-        f"{one_line(one['axis'])} {effect_words.share_phrase(one)}"
+        f"{one_line(one['axis'])} {effect_words.share_beside_levels(one, section)}"
         for one in section["shares"]
         if (one["share"] or 0) >= _SHARE_SHOWN
     ]
@@ -83,7 +85,7 @@ def _why(section: Mapping[str, Json]) -> list[str]:
     for row in known[:_LEVELS_SHOWN]:
         p = "" if row["p_adjusted"] is None else f"  Holm p {p_value(row['p_adjusted'])}"
         exposure = effect_words.exposure_phrase(row)
-        lines.append(f"  {effect_words.level_name(row):<38}{effect_words.effect_phrase(row)}{p}  exposed {exposure}")
+        lines.append(f"  {effect_words.level_name(row):<37} {effect_words.effect_phrase(row)}{p}  exposed {exposure}")
     lines += [f"  {one_line(axis)}: {one_line(reason)}" for axis, reason in effect_words.void_axes(section)]
     silent = sum(row["reason"] == NEVER_ACTED for row in section["axes"])
     rest = max(0, len(known) - _LEVELS_SHOWN)
@@ -95,8 +97,9 @@ def _why(section: Mapping[str, Json]) -> list[str]:
 
 
 def _whose(section: Mapping[str, Json]) -> list[str]:
-    """Who is to blame, the labels that cost most, and how the endpoint served."""
+    """Who must act, the labels that cost most, and how the endpoint served."""
     lines = ["", *_wrapped("WHOSE", diagnosis.blame_sentence(section))]
+    lines += _wrapped("", diagnosis.common_sentence(section))
     labels = diagnosis.costly(section)
     for place, row in enumerate(labels[:_LABELS_SHOWN]):
         owner = f"{row['owner']}, {diagnosis.effect_name(row['effect'])}"
@@ -121,7 +124,7 @@ def _whose(section: Mapping[str, Json]) -> list[str]:
 def _rest(section: Mapping[str, Json]) -> list[str]:
     lines = []
     if any(entry["verdict"] for entry in section["harnesses"]):
-        lines.append(f"{'VERDICTS':{_NAME}}{findings.verdict_counts(section)}")
+        lines += _wrapped("VERDICTS", f"{findings.verdict_counts(section)}; {findings.MARGIN}")
     lines.append(f"{'LOST':{_NAME}}{diagnosis.lost_phrase(section)}")
     notes = section["notes"]
     lines += [f"{'note':{_NAME}}{one_line(note)}" for note in notes[:_NOTES_SHOWN]]

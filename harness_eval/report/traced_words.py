@@ -26,13 +26,18 @@ _WIDTH = 110
 _NAME = 12  # of the column in which a terminal names a line
 
 
-def offer(section: Section) -> str | None:
-    """How to have the drop traced, and what that takes; None where it was, or where nothing can be."""
+def offer(section: Section, run: str = "RUN") -> str | None:
+    """How to have the drop traced, and what that takes; None where it was, or where nothing can be.
+
+    `run` is the run's folder as a command line names it.
+    """
     found = section["trace_offer"]
     if section["trace"] or not found:
         return None
+    number = found["changes"]
+    changes = "the one change" if number == 1 else f"each of {count(number, 'change')}"
     return (
-        f"not traced: harness-eval trace RUN says what each of {count(found['changes'], 'change')} of "
+        f"not traced: harness-eval trace {run} says what {changes} of "
         f"{one_line(found['harness'], 40)} costs, with {count(found['harnesses'], 'harness')} "
         f"({count(found['trials'], 'fresh trial')})"
     )
@@ -122,10 +127,10 @@ def one_line_summary(trace: Section) -> str:
     return f"{said}. {left}" if (left := unfinished(trace)) else said
 
 
-def terminal_lines(section: Section) -> list[str]:
+def terminal_lines(section: Section, run: str = "RUN") -> list[str]:
     """The line of the summary: what makes the drop, or how to have it traced."""
     trace = section["trace"]
-    told = one_line_summary(trace) if trace else offer(section)
+    told = one_line_summary(trace) if trace else offer(section, run)
     if told is None:
         return []
     lines = textwrap.wrap(told, _WIDTH - _NAME, break_on_hyphens=False)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from harness_eval import recording
 from harness_eval.bundled import folder as bundled_folder
 from harness_eval.report import wording
+from harness_eval.report.follows import follows_phrase
 from harness_eval.report.trajectory_pair import Pair, Pairing, align
 from harness_eval.report.trajectory_sent import Sent
 from harness_eval.report.trajectory_text import clean, excerpt, spans, steps, visible
@@ -100,11 +101,13 @@ def _groups(rows: Sequence[tuple[int, Pairing]]) -> list[tuple[bool, list[tuple[
 
 
 def _levels(pair: Pair) -> list[tuple[str, str, str]]:
-    """The axes on which the two harnesses differ, with the level of each."""
+    """The axes on which the two harnesses differ, with the level of each; of some, that they follow from others."""
     left, right = ({axis: level for axis, level, _ in trial.levels} for trial in (pair.left, pair.right))
     usual = {axis: level for trial in (pair.left, pair.right) for axis, _, level in trial.levels}
     sides = [(axis, left.get(axis, usual[axis]), right.get(axis, usual[axis])) for axis in usual]
-    return [(axis, one, other) for axis, one, other in sides if one != other]
+    follows = {**pair.left.follows, **pair.right.follows}
+    said = {axis: f"{axis} ({follows_phrase(deciding)})" for axis, deciding in follows.items()}
+    return [(said.get(axis, axis), one, other) for axis, one, other in sides if one != other]
 
 
 def _render(name: str, size: _Size, values: Mapping[str, Json]) -> str:
@@ -139,6 +142,7 @@ def environment() -> Environment:
         "one_line": lambda text, most=200: wording.one_line(visible(str(text)[: 4 * most]), most),
         "count": wording.count,
         "labels": lambda names: list(known(names)),
+        "follows_phrase": follows_phrase,
         "is_note": lambda event: isinstance(event, Note),
         "is_malformed": lambda call: isinstance(call, Malformed),
         "checked": checked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -17,6 +17,7 @@ from harness_eval.diagnosis.labels import LABELS, Label
 from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.errors import ConfigError, HarnessEvalError, boundary
 from harness_eval.harness import Harness, make_harness
+from harness_eval.report.follows import followed_in
 from harness_eval.report.trajectory_deeds import Deed, deeds_of
 from harness_eval.report.trajectory_sent import Sent, requests
 from harness_eval.report.trajectory_text import Result, result
@@ -84,7 +85,8 @@ class Turn:
 class Trial:
     """A trial as it is told. `missing` says why there is no record; `harness` is the reason where it cannot be built.
 
-    `levels` are those that differ from the canonical harness: axis, level, canonical level ("" where unknown).
+    `levels` are those that differ from the canonical harness: axis, level, canonical level ("" where unknown). Those
+    of them that no study varied are in `follows`, with the axis that decides them ("" where unknown).
     `followed` is the recovered reading and `after` its turns, `after_failure` why it has no score.
     """
 
@@ -94,6 +96,7 @@ class Trial:
     harness: Harness | str = ""
     canonical: bool = False
     levels: tuple[tuple[str, str, str], ...] = ()
+    follows: Mapping[str, str] = field(default_factory=dict)
     turns: tuple[Turn, ...] = ()
     after: tuple[Turn, ...] = ()
     followed: Trajectory | None = None
@@ -117,13 +120,15 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
 
     Deriving its requests takes as all of them are long; without it they are left out.
     """
-    entry, canonical = _entries(folder, row["harness"])
+    study = _study_of(folder)
+    entry, canonical = _entries(study, row["harness"])
     harness = _harness(recording.dump(entry.get("spec")) if entry else b"")
     trial = Trial(
         row,
         harness=harness,
         canonical=entry is not None and entry is canonical,
         levels=_levels(entry, canonical),
+        follows=followed_in(study),
         labels=tuple(known(labels if isinstance(labels := row.get("labels"), list) else ())),
     )
     path = Path(store.TRAJECTORIES)
@@ -146,12 +151,16 @@ def _study(path: Path, written: int) -> Mapping[str, Json]:
     return store.read_study(path)
 
 
-def _entries(folder: Path, name: str) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
-    """What study.json says of this harness and of the canonical one; None where it says nothing."""
+def _study_of(folder: Path) -> Mapping[str, Json]:
+    """What study.json says; nothing where it cannot be read."""
     try:
-        study = _study(folder, (folder / store.STUDY).stat().st_mtime_ns)
+        return _study(folder, (folder / store.STUDY).stat().st_mtime_ns)
     except (OSError, ConfigError):
-        return None, None
+        return {}
+
+
+def _entries(study: Mapping[str, Json], name: str) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
+    """What study.json says of this harness and of the canonical one; None where it says nothing."""
     entries = study.get("harnesses")
     named = {e.get("name"): e for e in entries if isinstance(e, dict)} if isinstance(entries, list) else {}
     return named.get(name), named.get(study.get("canonical"))

@@ -41,13 +41,13 @@ def owed(recorded: Recorded, outcomes: Sequence[Outcome], refused: Collection[st
     return [{"harness": name, "trials": trials} for name, trials in most if trials > 0]
 
 
-def owed_phrase(section: Mapping[str, Json]) -> str:
+def owed_phrase(section: Mapping[str, Json], run: str = "RUN") -> str:
     """How many trials of which harnesses are still to be run, and what runs them."""
     told = [f"{one_line(one['harness'])} {one['trials']:,}" for one in section["owed"][:_SHOWN]]
     more = len(section["owed"]) - len(told)
     names = ", ".join([*told, f"{more} more harnesses"] if more > 0 else told)
     trials = section["trials"]
     return (
-        f"{count(trials['owed'], 'trial')} of {trials['planned']:,} ({names}). The same command with --out RUN goes on "
-        "where the run stopped."
+        f"{count(trials['owed'], 'trial')} of {trials['planned']:,} ({names}). The same command with --out {run} "
+        "goes on where the run stopped."
     )

@@ -76,6 +76,20 @@ def test_all_trials_are_listed_with_their_outcome(harness_eval: Run, folder: Pat
     ] == [True] * 3
 
 
+def test_in_a_pipe_nothing_is_folded_or_filled_up(harness_eval: Run, folder: Path) -> None:
+    long = "word " * 80
+    with store.open_run(folder, {"name": "s"}) as run:
+        trajectory = Trajectory("s", long, (Step(Action("", "", (CALL,)), (Observation(long, 400),)),), "finished")
+        run.append(Result(TrialKey("fix", "h" * 250, "ref", 0), "aa", Verdict(0.5, "half"), trajectory=trajectory))
+    printed = harness_eval("show", folder).out.splitlines()
+    assert next(line for line in printed if "h" * 250 in line).startswith(f"fix/{'h' * 250}/ref/0  no ")
+    assert len(printed) == 1 + 9
+    assert all(line == line.rstrip() for line in printed)
+    told = harness_eval("show", folder, f"fix/{'h' * 250}").out.splitlines()
+    assert {long.rstrip(), f"    {long.rstrip()}"} <= {line.rstrip() for line in told}
+    assert "── outcome ──" in told
+
+
 def test_the_list_as_json_has_all_keys_of_the_record(harness_eval: Run, folder: Path) -> None:
     trials = json.loads(harness_eval("show", folder, "--json").out)["trials"]
     assert trials[0]["trial"] == "fix/h1/ref/0"
@@ -118,8 +132,11 @@ def test_beginnings_of_names_find_a_trial_and_whole_names_go_first(
     ("given", "hint"),
     [
         ("fix/h1", "2 trials begin with 'fix/h1': fix/h1/ref/0, fix/h1/ref/1"),
-        ("fxi-it/h10", "did you mean 'fix-it/h10'?"),
-        ("zzz", "no trial 'zzz' in this run"),
+        ("fxi-it/h10", "no task 'fxi-it' in this run; did you mean 'fix-it'? choices: fix, fix-it"),
+        ("zzz", "no task 'zzz' in this run; choices: fix, fix-it"),
+        ("h10", "no task 'h10' (but a harness: TASK/h10, or --harness h10) in this run"),
+        ("fix-/h11", "no harness 'h11' of task 'fix-' in this run; did you mean 'h1'? choices: h1, h10"),
+        ("fix/h10/7", "no trial 'fix/h10/7' in this run; choices: ref/0, ref/1"),
     ],
 )
 def test_a_trial_that_is_not_clear_is_one_line(harness_eval: Run, folder: Path, given: str, hint: str) -> None:

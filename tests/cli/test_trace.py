@@ -73,6 +73,7 @@ def test_two_couplings_are_named_with_their_sizes_and_innocent_axes_are_not(tmp_
     assert offered["trace"] is None
     assert offered["trace_offer"] == {"harness": "bad", "changes": 3, "harnesses": 8, "trials": 16}
     assert "WORST DROP  not traced: harness-eval trace RUN says" in report.summary_text(offered)
+    assert "harness-eval trace 'my runs/1' says" in " ".join(report.summary_text(offered, "my runs/1").split())
     before = record_of(folder)
     said = traced(harness_eval, folder)
     assert said.code == 0, said.err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness_eval.report.effect_words import cause
+from harness_eval.report.effect_words import cause, joint_sentence, share_beside_levels
 from harness_eval.types import Json
 
 
@@ -45,3 +45,65 @@ def test_where_neither_stands_out_nothing_is_accused(effect: float) -> None:
     assert cause(_section(0.06, 0.06, effect)) == [
         "No single level of an axis stands out as the cause (detectable from 9.3 pp)."
     ]
+
+
+def _several(*levels: str, p: float = 0.02) -> dict[str, Json]:
+    section = _section(0.01, 0.34)
+    section["axes"] = [
+        {**section["axes"][0], "axis": "truncation", "level": level, "effect": -0.35 + 0.01 * place, "p_adjusted": p}
+        for place, level in enumerate(levels)
+    ] + [{**section["axes"][0], "p_adjusted": 0.5}]
+    section["shares"] = [{**section["shares"][0], "axis": "truncation"}, *section["shares"]]
+    return section
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        (
+            ("middle(cap=2500)", "tail(cap=2500)", "head(cap=2500)"),
+            (
+                "Three levels of truncation, all with cap=2500, cost 33.0 to 35.0 pp each: "
+                "middle (−35.0 pp [−60.0, −20.0]), tail and head."
+            ),
+        ),
+        (
+            ("middle(cap=2500)", "tail(cap=9000)"),
+            (
+                "Two levels of truncation cost 34.0 to 35.0 pp each: "
+                "middle(cap=2500) (−35.0 pp [−60.0, −20.0]) and tail(cap=9000)."
+            ),
+        ),
+        (
+            ("middle(cap=9,lines=2)", "silent(lines=2)"),
+            (
+                "Two levels of truncation, all with lines=2, cost 34.0 to 35.0 pp each: "
+                "middle(cap=9) (−35.0 pp [−60.0, −20.0]) and silent."
+            ),
+        ),
+    ],
+)
+def test_several_levels_of_one_axis_are_named_together_with_what_they_share(levels: tuple[str, ...], said: str) -> None:
+    assert cause(_several(*levels)) == [said]
+
+
+def test_of_many_levels_of_one_axis_the_first_are_named() -> None:
+    (said,) = cause(_several(*(f"level-{number}" for number in range(12))))
+    assert said.startswith("12 levels of truncation cost 24.0 to 35.0 pp each: level-0 (")
+    assert said.endswith("level-5 and 6 more.")
+
+
+def test_levels_of_another_axis_that_cost_are_counted_apart() -> None:
+    section = _several("middle(cap=2500)", "tail(cap=2500)")
+    section["axes"][-1]["p_adjusted"] = 0.03
+    (said,) = cause(section)
+    assert said.startswith("Two levels of truncation")
+    assert said.endswith("tail. 1 other level costs something too.")
+
+
+def test_the_joint_test_stands_beside_a_share_only_where_no_level_stands_out_by_itself() -> None:
+    section = _several("middle(cap=2500)")
+    assert [share_beside_levels(one, section) for one in section["shares"]] == ["80.0 %", "80.0 % (joint p 0.34)"]
+    assert joint_sentence(section).endswith("small p of one level: truncation 0.34, thinking 0.34.")
+    undecided = _several("middle(cap=2500)", p=0.06)
+    assert share_beside_levels(undecided["shares"][0], undecided) == "80.0 % (joint p 0.34)"

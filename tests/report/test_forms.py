@@ -198,7 +198,7 @@ def test_the_scripted_endpoint_is_called_no_language_model(tmp_path: Path) -> No
 
 def test_each_endpoint_has_its_section(tmp_path: Path) -> None:
     _, markdown, html, text = forms(write_run(tmp_path, Plan(tasks=20, harnesses=5, endpoints=("left", "right"))))
-    assert markdown.count("| **WORST** |") == text.count("\nWORST") == html.count("<dt>WORST</dt>") == 2
+    assert markdown.count("| **WORST** |") == text.count("\nWORST ") == html.count("<dt>WORST</dt>") == 2
     assert [name for name, times in Counter(Page(html).ids).items() if times > 1] == []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness_eval.diagnosis.labels import LABELS
+from harness_eval.report.effect_words import JOINT
 from tests.report.synthetic import Plan, write_run
 from tests.report.test_diagnosed import PROBE, rewrite
 from tests.report.test_forms import Page, forms, words
@@ -50,9 +51,8 @@ def test_one_sentence_says_whose_the_unsolved_trials_are(run: Forms) -> None:
     data, forms = run
     number = sum(row["trials"] for row in data["blame"])
     for form in forms:
-        (told,) = set(
-            re.findall(rf"Of {number} trials not solved, {data['trials']['lost']} of them lost: [^.]*\.", form)
-        )
+        lost = rf"\({data['trials']['lost']} of them lost\)"
+        (told,) = set(re.findall(rf"{number} trials not solved {lost}, by who must act: [^.]*\.", form))
         assert all(f"{row['owner']} {row['trials']} (" in told for row in data["blame"])
 
 
@@ -125,7 +125,7 @@ def test_older_rows_give_all_forms_without_the_newer_counts(tmp_path: Path) -> N
     for form in forms:
         assert "recovered, the mean" not in form
         assert "harnesses cannot run here" not in form
-        assert "Of " in form
+        assert "by who must act" in form
 
 
 def test_few_tasks_are_explained_once_instead_of_on_every_figure(tmp_path: Path) -> None:
@@ -152,8 +152,9 @@ def test_a_study_without_a_family_has_no_design_in_its_header(tmp_path: Path) ->
 def test_the_joint_p_is_explained_where_it_stands(tmp_path: Path) -> None:
     _, printed_forms = printed(write_run(tmp_path, Plan(costs={"protocol=json-text": 0.4})))
     for form in printed_forms:
-        assert form.count("(joint p") >= 1
-        assert re.search(r"joint p\S* .{0,20}all (its )?levels", form)
+        assert "protocol 100.0 % (joint p" not in form  # its level stands out by itself
+        assert "(joint p" not in form or re.search(r"joint p\S* .{0,20}all (its )?levels", form)
+    assert sum(f"{JOINT}: protocol" in form for form in printed_forms) == 2  # the terminal has no place for it
 
 
 def _evil_row(row: dict[str, Any]) -> None:
