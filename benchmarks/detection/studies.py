@@ -39,7 +39,7 @@ class Case:
 
 
 def cases(seeds: Sequence[int]) -> list[Case]:
-    """All runs, in the order in which they are wanted: seed by seed, weak ones on many tasks last and for half of the seeds."""
+    """All runs in the order in which they are wanted; last, and for half of the seeds, weak couplings on many tasks."""
     few = [case for seed in seeds for case in _of_seed(seed, FEW, STRENGTHS)]
     full = [case for seed in seeds for case in _of_seed(seed, MORE[0], STRENGTHS[:1])]
     weak = [case for seed in seeds[::2] for tasks in MORE for case in _of_seed(seed, tasks, STRENGTHS[1:])]
