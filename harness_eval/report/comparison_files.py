@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness_eval import recording
-from harness_eval.bundled import folder as bundled
 from harness_eval.errors import ConfigError
 from harness_eval.report import comparison_details, comparison_words, effect_words, wording
 from harness_eval.report.comparison_page import page
-from harness_eval.report.markdown import Ready, name, prose
+from harness_eval.report.templating import as_markdown
 from harness_eval.report.whole import encode, replace
 from harness_eval.types import Json
 
@@ -20,25 +19,13 @@ FILES = ("comparison.md", "comparison.html", "comparison.json")
 
 def markdown(data: Mapping[str, Json]) -> str:
     """The content of comparison.json as GitHub-flavoured Markdown that fits a comment on a pull request."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
-
-    environment = Environment(
-        loader=FileSystemLoader(bundled("templates")),
-        autoescape=False,  # this is Markdown: `finalize` escapes every expression instead
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=lambda value: value if isinstance(value, Ready) else prose(value),
-    )
-    environment.filters["name"] = lambda text: Ready(name(text))
     spoken = {
         "words": comparison_words,
         "details": comparison_details,
         "effect_words": effect_words,
         "wording": wording,
     }
-    text = environment.get_template("comparison.md.j2").render(data=data, **spoken)
+    text = as_markdown().get_template("comparison.md.j2").render(data=data, **spoken)
     return re.sub(r"\n{3,}", "\n\n", text)
 
 

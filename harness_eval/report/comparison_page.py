@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from harness_eval.bundled import folder
 from harness_eval.report import comparison_details, comparison_words, effect_words, wording
 from harness_eval.report.comparison_figures import Pair, Point, dumbbells, intervals
 from harness_eval.report.figures import BAD, GOOD, INK, MUTED, Row, Scale, forest
+from harness_eval.report.templating import as_html
 from harness_eval.types import Json
 
 Data = Mapping[str, Json]
@@ -20,28 +20,13 @@ _DRAWN = {"worst": "WORST", "mean": "MEAN", "canonical": "CANONICAL", "gap": "GA
 
 def page(data: Data) -> str:
     """The content of comparison.json as an HTML document that needs no script and loads nothing."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
-
-    environment = Environment(
-        loader=FileSystemLoader(folder("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: _visible(value) if isinstance(value, str) else value,
-    )
     spoken = {
         "words": comparison_words,
         "details": comparison_details,
         "effect_words": effect_words,
         "wording": wording,
     }
-    return environment.get_template("comparison.html.j2").render(data=data, drawn=_drawings(data), **spoken)
-
-
-def _visible(text: str) -> str:
-    """Text without control characters; markup that is already safe stays as it is."""
-    return text if hasattr(text, "__html__") else wording.printable(text)
+    return as_html().get_template("comparison.html.j2").render(data=data, drawn=_drawings(data), **spoken)
 
 
 def _drawings(data: Data) -> dict[str, dict[str, str] | None]:

@@ -25,6 +25,7 @@ from harness_eval.report import (
 from harness_eval.report.content import sections_of
 from harness_eval.report.embedded import Embedded
 from harness_eval.report.figures import BAD, GOOD, INK, MARK, MUTED, Row, Scale
+from harness_eval.report.templating import as_html
 from harness_eval.report.waterfall import waterfall
 from harness_eval.report.why import SIGNIFICANT
 from harness_eval.types import Json
@@ -39,44 +40,33 @@ def page(data: Section, embedded: Sequence[Embedded] = (), run: str = "RUN") -> 
 
     `run` is the run's folder as a command line names it.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
     from markupsafe import Markup  # lazy: slow import
 
-    environment = Environment(
-        loader=FileSystemLoader(folder("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: _visible(value) if isinstance(value, str) else value,
-    )
-    environment.tests["left_out"] = undone.is_left_out
     sections = sections_of(data)
     packed = embedded or [Embedded() for _ in sections]
     drawn = [_drawings(section, place, packed[place]) for place, section in enumerate(sections)]
     script = (folder("templates") / "report.js").read_text()
-    return environment.get_template("report.html.j2").render(
-        data=data,
-        run=run,
-        sections=list(zip(sections, drawn, strict=True)),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        effect_words=effect_words,
-        findings=findings,
-        follows=follows,
-        diagnosis=diagnosis_words,
-        designed=designed,
-        overview=overview,
-        traced=traced_words,
-        spending=spending,
-        undone=undone,
-        wording=wording,
+    return (
+        as_html()
+        .get_template("report.html.j2")
+        .render(
+            data=data,
+            run=run,
+            sections=list(zip(sections, drawn, strict=True)),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            effect_words=effect_words,
+            findings=findings,
+            follows=follows,
+            diagnosis=diagnosis_words,
+            designed=designed,
+            overview=overview,
+            traced=traced_words,
+            spending=spending,
+            undone=undone,
+            wording=wording,
+        )
     )
-
-
-def _visible(text: str) -> str:
-    """Text without control characters; markup that is already safe stays as it is."""
-    return text if hasattr(text, "__html__") else wording.printable(text)
 
 
 def _drawings(section: Section, place: int, embedded: Embedded) -> dict[str, Json]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness_eval import recording
-from harness_eval.bundled import folder as bundled_folder
 from harness_eval.report import wording
 from harness_eval.report.follows import follows_phrase
+from harness_eval.report.templating import as_html
 from harness_eval.report.trajectory_pair import Pair, Pairing, align
 from harness_eval.report.trajectory_sent import Sent
 from harness_eval.report.trajectory_text import clean, excerpt, spans, steps, visible
@@ -128,16 +128,7 @@ def _json(value: Json) -> str:
 @cache
 def environment() -> Environment:
     """The templates of trials and of the pages around them: what is not markup of ours is escaped and made visible."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
-
-    environment = Environment(
-        loader=FileSystemLoader(bundled_folder("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: _safe(value) if isinstance(value, str) else value,
-    )
+    environment = as_html(clean)
     environment.globals |= {
         "one_line": lambda text, most=200: wording.one_line(visible(str(text)[: 4 * most]), most),
         "count": wording.count,
@@ -151,11 +142,6 @@ def environment() -> Environment:
         "steps": steps,
     }
     return environment
-
-
-def _safe(text: str) -> str:
-    """Text of anyone's, without credentials and with what is invisible made visible; markup of ours as it is."""
-    return text if hasattr(text, "__html__") else clean(text)
 
 
 def outcome(row: Row) -> tuple[str, str]:

@@ -80,7 +80,7 @@ def test_trials_can_be_chosen_by_beginnings_of_their_names(
 def test_a_trial_that_is_not_there_is_a_mistake(harness_eval: Run, folder: Path) -> None:
     said = harness_eval("replay", folder, "alpha", "alhpa/canonical")
     assert (said.code, said.out) == (2, "")
-    assert "did you mean 'alpha/canonical'" in said.err
+    assert "no task 'alhpa' in this run; did you mean 'alpha'?" in said.err
 
 
 def test_what_differs_is_listed_by_trial_turn_and_part(

@@ -222,7 +222,7 @@ def test_a_page_can_be_written_into_a_file_of_its_own(harness_eval: Run, folder:
     [
         (["--out", "x.html"], "--out writes the page of one trial"),
         (["fix/h1", "--out", "nowhere/x.html"], "--out nowhere/x.html: cannot be written: No such file"),
-        (["fix/nobody"], "no trial 'fix/nobody' in this run"),
+        (["fix/nobody"], "no harness 'nobody' of task 'fix' in this run; choices: canonical, h1, h10"),
         (["fix/canonical", "canonical"], "fix/canonical/ref/0 is itself under 'canonical'; another can"),
         (["fix/h1", "nobody"], "no trial of fix under 'nobody'; choices: canonical, h10"),
     ],

@@ -14,7 +14,7 @@ from harness_eval.diagnosis.remedies import remedy
 from harness_eval.report import build
 from harness_eval.report.diagnosis_words import EFFECTS as MEANINGS
 from harness_eval.report.diagnosis_words import effect_name
-from harness_eval.report.markdown import prose
+from harness_eval.report.templating import prose
 from tests.report.synthetic import Plan, write_run
 from tests.report.test_diagnosed import rewrite
 from tests.report.test_forms import forms
