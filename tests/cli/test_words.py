@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_the_overview_imports_nothing_slow() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_its_module_and_explains_itself(harness_eval: Run, name: str) -> None:
-    assert import_module(f"harness_eval.cli.{name}").app
+    assert import_module(f"harness_eval.cli.{name}{'_' * iskeyword(name)}").app
     assert harness_eval(name, "--help").code == 0
 
 
