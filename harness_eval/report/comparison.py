@@ -23,8 +23,8 @@ METHOD = {
     "Harnesses": "Paired differences with limits that hold for all together (max-T), step-down p.",
     "Levels": "Least squares of the change of the score on the levels, within tasks; Holm over levels.",
     "Tasks": "Exact sign test of the cells that went up and down; Holm over tasks.",
-    "Verdicts": "better or worse where the 95 % interval leaves zero out, else no difference seen, with the smallest "
-    "change that would be seen in 8 of 10 such comparisons beside it.",
+    "Verdicts": "better or worse (GAP and SPREAD: narrower or wider) where the 95 % interval leaves zero out, else no "
+    "difference seen, with the smallest change that would be seen in 8 of 10 such comparisons beside it.",
 }
 
 

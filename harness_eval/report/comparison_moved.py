@@ -26,7 +26,6 @@ def change(found: Change) -> dict[str, Json]:
         "change": figures(found.change),
         "verdict": found.verdict,
         "detectable": found.detectable,
-        "lower_is_better": found.lower_is_better,
     }
 
 

@@ -14,7 +14,7 @@ from harness_eval.types import Json
 Data = Mapping[str, Json]
 
 _LEVELS_DRAWN = 24
-_COLOURS = {"better": GOOD, "worse": BAD, "no difference seen": MUTED}
+_COLOURS = {"better": GOOD, "narrower": GOOD, "worse": BAD, "wider": BAD, "no difference seen": MUTED}
 _DRAWN = {"worst": "WORST", "mean": "MEAN", "canonical": "CANONICAL", "gap": "GAP", "spread": "SPREAD"}
 
 

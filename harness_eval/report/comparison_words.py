@@ -28,7 +28,11 @@ _FIGURES = {
 _IN_POINTS = ("spread", "gap")
 _HEAD = {
     "mean": {"better": "higher mean", "worse": "lower mean", "no difference seen": "no change of the mean seen"},
-    "spread": {"better": "narrower spread", "worse": "wider spread", "no difference seen": "no change of spread seen"},
+    "spread": {
+        "narrower": "narrower spread",
+        "wider": "wider spread",
+        "no difference seen": "no change of spread seen",
+    },
     "worst": {"better": "higher worst", "worse": "lower worst", "no difference seen": "no change of the worst seen"},
     "canonical": {"better": "higher canonical", "worse": "lower canonical", "no difference seen": ""},
 }
@@ -99,7 +103,7 @@ def _line(key: str, data: Data) -> Line:
 def levelled_down(data: Data) -> bool:
     """Whether the gap narrowed because the canonical harness fell, while the worst did not rise: nobody's gain."""
     moved = [data["figures"][name]["verdict"] for name in ("gap", "canonical", "worst")]
-    return moved[:2] == ["better", "worse"] and moved[2] != "better"
+    return moved[:2] == ["narrower", "worse"] and moved[2] != "better"
 
 
 def _worded(known: tuple[str, str, str], found: Data, unit: Unit) -> Line:
@@ -119,7 +123,7 @@ def _worded(known: tuple[str, str, str], found: Data, unit: Unit) -> Line:
 
 
 def verdict(found: Data) -> str:
-    """better, worse or no difference seen; unknown without an interval."""
+    """better, worse (of widths narrower, wider) or no difference seen; unknown without an interval."""
     return found["verdict"] or ("no interval" if found["change"]["estimate"] is not None else UNKNOWN)
 
 

@@ -17,7 +17,7 @@ from .paired import plus_two, simultaneous
 from .power import POWER
 from .spread import cross_products, mean_of_tested, spread
 
-Verdict: TypeAlias = Literal["better", "worse", "no difference seen"]
+Verdict: TypeAlias = Literal["better", "worse", "narrower", "wider", "no difference seen"]
 
 _ALIKE = 0.99  # correlation from which two spreads are taken to move together
 
@@ -29,7 +29,7 @@ class Change:
     before: Estimate
     after: Estimate
     change: Estimate
-    lower_is_better: bool = False
+    is_width: bool = False  # of a gap or a spread, which may narrow by losses
 
     @property
     def verdict(self) -> Verdict | None:
@@ -39,7 +39,10 @@ class Change:
             return None
         if limits[0] <= 0 <= limits[1]:
             return "no difference seen"
-        return "better" if (limits[0] > 0) != self.lower_is_better else "worse"
+        rose = limits[0] > 0
+        if self.is_width:
+            return "wider" if rose else "narrower"
+        return "better" if rose else "worse"
 
     @property
     def detectable(self) -> float | None:
@@ -180,7 +183,7 @@ def _modelled(before_TH: Array, after_TH: Array, canonical: int | None, seed: in
         usual = [mu_IH[:, canonical] for mu_IH in draws]
         found["canonical"] = _drawn(*usual)
         if draws[0].shape[1] > 1:  # a harness has no gap to itself
-            found["gap"] = _drawn(usual[0] - worst[0], usual[1] - worst[1], lower_is_better=True)
+            found["gap"] = _drawn(usual[0] - worst[0], usual[1] - worst[1], is_width=True)
     return dict.fromkeys(names, NOT_KNOWN) | found
 
 
@@ -197,9 +200,9 @@ def _joint(before_TH: Array, after_TH: Array, rng: np.random.Generator) -> tuple
     return (one, other) if sign else (np.concatenate([one, other]), np.concatenate([other, one]))
 
 
-def _drawn(before_I: Array, after_I: Array, *, lower_is_better: bool = False) -> Change:
+def _drawn(before_I: Array, after_I: Array, *, is_width: bool = False) -> Change:
     change = from_draws(after_I - before_I)
-    return Change(from_draws(before_I), from_draws(after_I), change, lower_is_better)
+    return Change(from_draws(before_I), from_draws(after_I), change, is_width)
 
 
 def _spread(before_TH: Array, after_TH: Array) -> Change:
@@ -212,12 +215,12 @@ def _spread(before_TH: Array, after_TH: Array) -> Change:
     """
     before, after = (spread(one_TH).net for one_TH in (before_TH, after_TH))
     if before.estimate is None or after.estimate is None:
-        return Change(before, after, UNKNOWN, lower_is_better=True)
+        return Change(before, after, UNKNOWN, is_width=True)
     change = Estimate(after.estimate - before.estimate)
     if before.limits and after.limits:
         parts_2T = [cross_products(additive_fit(one_TH).filled_TH) for one_TH in (before_TH, after_TH)]
         change = difference_of(after, before, _correlation(*parts_2T))
-    return Change(before, after, change, lower_is_better=True)
+    return Change(before, after, change, is_width=True)
 
 
 def difference_of(one: Estimate, other: Estimate, correlation: float) -> Estimate:

@@ -60,7 +60,7 @@ def reasons(data: dict[str, Any]) -> list[tuple[str, int, str]]:
 def test_the_same_mean_with_a_narrower_spread_is_said(data: dict[str, Any], forms: tuple[str, str, str]) -> None:
     figures = data["figures"]
     verdicts = [figures[name]["verdict"] for name in ("mean", "spread", "worst", "gap")]
-    assert verdicts == ["no difference seen", "better", "better", "better"]
+    assert verdicts == ["no difference seen", "narrower", "better", "narrower"]
     text = " ".join(forms[2].split())
     assert "Same mean (within " in text
     assert ", narrower spread, higher worst." in text
@@ -73,7 +73,7 @@ def test_a_gap_that_narrows_since_canonical_fell_is_no_gain(tmp_path: Path) -> N
     low = Plan(tasks=60, harnesses=8, base=0.75, costs={"protocol=json-text": 0.6, "protocol=xml-function": 0.6})
     fallen = Plan(tasks=60, harnesses=8, base=0.2, again=99)
     data = of(write_run(tmp_path / "before", low), write_run(tmp_path / "after", fallen))
-    assert [data["figures"][name]["verdict"] for name in ("gap", "canonical")] == ["better", "worse"]
+    assert [data["figures"][name]["verdict"] for name in ("gap", "canonical")] == ["narrower", "worse"]
     text = " ".join(comparison_text(data).split())
     assert "narrower: canonical fell" in text
     assert "lower canonical." in text

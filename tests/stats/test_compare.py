@@ -53,7 +53,7 @@ def test_one_harness_that_broke_is_the_one_that_moved() -> None:
     after = before.copy()
     after[:, 3] = 0
     found = compare(before, after, 0, canonical=0)
-    assert (found.worst.verdict, found.spread.verdict, found.gap.verdict) == ("worse", "worse", "worse")
+    assert (found.worst.verdict, found.spread.verdict, found.gap.verdict) == ("worse", "wider", "wider")
     assert [p is not None and p < 0.05 for p in found.p_adjusted] == [False, False, False, True, False]
     assert [one.verdict for one in found.harnesses].count("worse") == 1
 
@@ -63,7 +63,7 @@ def test_the_same_mean_with_a_narrower_spread_is_seen() -> None:
     before, after = pair(effect_H, effect_H / 5, 100, 5)
     found = compare(before, after, 0)
     assert found.mean.verdict == "no difference seen"
-    assert (found.spread.verdict, found.worst.verdict) == ("better", "better")
+    assert (found.spread.verdict, found.worst.verdict) == ("narrower", "better")
 
 
 def test_differences_are_those_of_the_two_figures() -> None:
@@ -122,7 +122,7 @@ def test_a_change_is_better_worse_or_not_seen() -> None:
     rose, fell, unclear = Estimate(0.1, 0.02, 0.2), Estimate(-0.1, -0.2, -0.02), Estimate(0.1, -0.1, 0.3)
     score = [Change(rose, fell, change).verdict for change in (rose, fell, unclear, Estimate(0.1))]
     assert score == ["better", "worse", "no difference seen", None]
-    assert [Change(rose, fell, change, lower_is_better=True).verdict for change in (rose, fell)] == ["worse", "better"]
+    assert [Change(rose, fell, change, is_width=True).verdict for change in (rose, fell)] == ["wider", "narrower"]
     assert Change(rose, fell, unclear).detectable == pytest.approx(0.2 * (1.96 + 0.8416) / 1.96, rel=1e-3)
 
 
