@@ -73,7 +73,9 @@ class _Fit:
     beta_P: Array
     covariance_PP: Array
     lack_of_fit: float | None  # variance
-    freedom: float  # of t tests
+    between: float  # degrees of freedom of what differs between tasks
+    unexplained: float  # variance of a harness that is lack of fit and its noise; 0 without lack of fit
+    spare: int  # harnesses beyond the coefficients: the degrees of freedom of `unexplained`
     units: int  # tasks, or groups of tasks
     enough: bool  # for limits and p values
 
@@ -81,6 +83,20 @@ class _Fit:
     def between_tasks(self) -> bool:
         """Whether the covariance comes from differences between tasks alone."""
         return not self.lack_of_fit
+
+    def freedom(self, columns: list[int]) -> float:
+        """Degrees of freedom of a test of these coefficients together (Satterthwaite).
+
+        Their variance has two parts: what main effects leave unexplained, known from the spare harnesses alone, and
+        what differs between tasks.
+        """
+        if self.between_tasks:
+            return self.between
+        inverse_LL = np.linalg.inv(self.covariance_PP[np.ix_(columns, columns)])
+        solve_LH = self.coding.solve_PH[columns]
+        part = self.unexplained * float(np.trace(solve_LH @ solve_LH.T @ inverse_LL)) / len(columns)
+        part = min(1.0, part)
+        return 1 / (part**2 / self.spare + (1 - part) ** 2 / self.between)
 
 
 def axis_effects(
@@ -132,13 +148,13 @@ def _least_squares(cells: AdditiveFit, coding: Coding, groups: Groups | None = N
     between, known = freedom(every_TP[:, 0], groups), enough(every_TP[:, 0], groups)
     count = units(every_TP[:, 0], groups)
     if spare == 0 or cells.residual_variance is None:
-        return _Fit(coding, beta_P, covariance_PP, None, between, count, known)
+        return _Fit(coding, beta_P, covariance_PP, None, between, 0.0, 0, count, known)
     residual_H = cells.harness_H - coding.design_HP @ beta_P
     noise = cells.residual_variance * float((1 / cells.effective_H).mean()) * noise_inflation(cells, groups)
     excess = float((residual_H**2).sum()) / spare - noise
     excess = excess if excess > _ROUNDING else 0.0
     covariance_PP = covariance_PP + excess * solve_PH @ solve_PH.T
-    return _Fit(coding, beta_P, covariance_PP, excess, spare if excess > 0 else between, count, known)
+    return _Fit(coding, beta_P, covariance_PP, excess, between, excess and excess + noise, spare, count, known)
 
 
 def _filled_share(cells: AdditiveFit, solve_PH: Array) -> Array:
@@ -154,12 +170,13 @@ def _wald(columns: list[int], fit: _Fit) -> float | None:
 
     columns = [column for column in columns if fit.coding.reasons[column - 1] is None]
     count = len(columns)
-    freedom = fit.units - count if fit.between_tasks else fit.freedom
-    if not columns or not fit.enough or freedom < 1:
+    if not columns or not fit.enough or (fit.between_tasks and fit.units <= count):
         return None
+    whole = fit.freedom(columns)
+    freedom = fit.units - count if fit.between_tasks else whole
     beta = fit.beta_P[columns]
     f = float(beta @ np.linalg.solve(fit.covariance_PP[np.ix_(columns, columns)], beta)) / count
-    return float(special.fdtrc(count, freedom, f * freedom / fit.freedom))
+    return float(special.fdtrc(count, freedom, f * freedom / whole))
 
 
 def _rivalled(cells: AdditiveFit, fit: _Fit, groups: Groups | None) -> dict[str, float]:
@@ -206,7 +223,7 @@ def _effect(fit: _Fit, column: int, p: float | None, p_adjusted: float | None) -
     if reason is not None:
         effect = UNKNOWN
     elif fit.enough:
-        reach = t_quantile(0.975, fit.freedom)
+        reach = t_quantile(0.975, fit.freedom([column]))
         effect = Estimate(beta, beta - reach * error, beta + reach * error)
         detectable = (reach + normal_quantile(0.8)) * error
     return AxisEffect(axis, level, effect, p, p_adjusted, detectable, coding.harnesses[column - 1], reason)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from harness_eval.stats.effects import AxisEffect, AxisEffects, axis_effects
 from harness_eval.stats.estimate import Array
@@ -186,3 +187,24 @@ def test_false_alarms_are_rare_when_no_axis_matters() -> None:
     found = [axis_effects(scores(FACTORIAL, {}, 60, seed), FACTORIAL, CANONICAL) for seed in range(60)]
     adjusted = [min(e.p_adjusted for e in f.levels if e.p_adjusted is not None) for f in found]
     assert sum(p < 0.05 for p in adjusted) <= 8
+
+
+def _freedom(spread_of_the_effect: float) -> float:
+    """Degrees of freedom behind the limits and the p value of one level: the only ones that fit both."""
+    rng = np.random.default_rng(4)
+    json = np.array([row["protocol"] == "json" for row in FACTORIAL])
+    table = 0.5 + rng.normal(0, 0.2, len(FACTORIAL)) + rng.normal(0, 0.01, (60, len(FACTORIAL)))
+    found = axis_effects(table + rng.normal(0, spread_of_the_effect, (60, 1)) * json, FACTORIAL, CANONICAL)
+    one = of(found, "json")
+    assert found.lack_of_fit
+    assert one.effect.estimate is not None
+    assert one.effect.high is not None
+    reach = (one.effect.high - one.effect.estimate) / abs(one.effect.estimate)
+    freedom = np.linspace(3, 80, 20_000)
+    return float(freedom[np.argmin(np.abs(2 * stats.t.sf(stats.t.ppf(0.975, freedom) / reach, freedom) - one.p))])
+
+
+def test_degrees_of_freedom_lie_between_those_of_the_spare_harnesses_and_of_the_tasks() -> None:
+    least, more, most = (_freedom(spread) for spread in (0.0, 0.5, 2.0))
+    assert least == pytest.approx(4, abs=0.1)  # eight harnesses, four coefficients
+    assert 4.2 < more < most < 59.1
