@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from harness_eval.planning import REFERENCE, Study, record
 from harness_eval.recording import dump
 from harness_eval.reference.coupling import COUPLINGS
 from harness_eval.report import build
+from harness_eval.types import Json
 
 _TASKS = 4  # of a run by the command line
 
@@ -92,7 +94,12 @@ def _same_report(bank: Bank, case: Case) -> bool:
         folder = Path(name)
         write_run(bank, study, folder)
         whole, ours = build(folder), why_of(bank, study)
-    return all(dump(whole[part]) == dump(ours[part]) for part in ("axes", "shares"))
+    return all(dump(_bare(whole[part])) == dump(_bare(ours[part])) for part in ("axes", "shares"))
+
+
+def _bare(rows: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
+    """Without what each figure rests on, which is added to them last."""
+    return [{key: value for key, value in row.items() if key != "basis"} for row in rows]
 
 
 def write_run(bank: Bank, study: Study, folder: Path) -> None:
