@@ -41,6 +41,7 @@ def study_data(planted: dict[str, float], seed: int = 1) -> dict[str, Any]:
         "family": "demo",
         "design": {"kind": "orthogonal", "array": "L18(6^1 3^6)"},
         "limits": {"steps": 30},
+        "sandbox": "local",
         "seed": seed,
     }
 
