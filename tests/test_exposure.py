@@ -20,7 +20,6 @@ def test_every_level_acts_in_a_covering_study_and_the_uncoupled_agent_solves_it(
         "family": "whole",
         "design": {"kind": "covering"},
         "limits": {"steps": 40},
-        "sandbox": "local",  # levels act in any; this one is the quickest
     }
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(study))
     command = [
