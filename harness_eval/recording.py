@@ -110,15 +110,6 @@ def unpack(frame: bytes) -> Trajectory:
     return from_record(_opened(frame))
 
 
-def extra_of(frame: bytes) -> dict[str, Json]:
-    """Whatever else a frame holds about its trial.
-
-    Raises:
-        ValueError: the frame is damaged.
-    """
-    return _extra(_opened(frame))
-
-
 def unpack_all(frame: bytes) -> tuple[Trajectory, dict[str, Json]]:
     """The trajectory of a frame, and whatever else it holds about its trial.
 
@@ -126,12 +117,8 @@ def unpack_all(frame: bytes) -> tuple[Trajectory, dict[str, Json]]:
         ValueError: the frame is damaged, or holds something else.
     """
     record = _opened(frame)
-    return from_record(record), _extra(record)
-
-
-def _extra(record: Mapping[str, Json]) -> dict[str, Json]:
     extra = record.get("extra")
-    return extra if isinstance(extra, dict) else {}
+    return from_record(record), extra if isinstance(extra, dict) else {}
 
 
 def _opened(frame: bytes) -> dict[str, Json]:
