@@ -247,7 +247,6 @@ def _settle(folder: Path, study: Mapping[str, Json]) -> None:
     path = folder / STUDY
     wanted = recording.load(recording.dump(study))
     if not path.exists():
-        _check_own(folder)
         recording.write_whole(path, recording.dump(wanted, pretty=True))
         return
     differing = list(differences(read_study(folder), wanted))
@@ -287,7 +286,8 @@ def _short(value: Json) -> str:
 def _open_results(path: Path) -> int:
     """Open results.jsonl for appending, on a fresh line: what a crash left half written is cut off."""
     results = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    tail, start = b"", (size := os.fstat(results).st_size)
+    size = os.fstat(results).st_size
+    tail, start = b"", size
     while start and b"\n" not in tail:
         start = max(0, start - 65536)
         tail = os.pread(results, size - start, start)
