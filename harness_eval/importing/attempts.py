@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness_eval import recording
-from harness_eval.errors import ConfigError
+from harness_eval.errors import ConfigError, redact
 from harness_eval.importing.cells import blank, shown
 from harness_eval.report.wording import one_line
-from harness_eval.types import Json, Lost, Trajectory, Usage
+from harness_eval.types import Json, Lost, Owner, Trajectory, Usage
 
 _LONGEST_NAME = 200
+_LONGEST_MESSAGE = 300
 _SHOWN_VALUE = 24  # characters of an argument that may stand in a harness's name
 
 
@@ -69,6 +70,11 @@ class Found:
 
     attempts: tuple[Attempt, ...]
     notes: tuple[str, ...] = ()
+
+
+def lost(owner: Owner, said: str) -> Lost:
+    """A failure that another program told of: shortened, and without credentials."""
+    return Lost(owner, redact(said)[:_LONGEST_MESSAGE])
 
 
 def name_of(value: Json, where: str) -> str:

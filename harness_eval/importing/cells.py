@@ -10,7 +10,7 @@ from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
 _TRUE, _FALSE = {"true", "yes", "y", "1", "pass", "passed"}, {"false", "no", "n", "0", "fail", "failed"}
-_LARGEST = 1e15  # of anything that is counted or paid
+LARGEST = 1e15  # of anything that is counted or paid
 _PERCENT = re.compile(r"^[-+\d.,\s]+%$")
 
 
@@ -71,7 +71,7 @@ def amount(value: Json, where: str) -> float:
         raise ConfigError(f"{where}: {shown(value)} is no number")
     if number < 0:
         raise ConfigError(f"{where}: {shown(value)} is negative")
-    if number > _LARGEST:
+    if number > LARGEST:
         raise ConfigError(f"{where}: {shown(value)} is too large to have been counted")
     return number
 

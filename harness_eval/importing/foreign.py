@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness_eval.errors import ConfigError
+from harness_eval.importing.cells import LARGEST
 from harness_eval.types import Json
-
-_LARGEST = 1e15  # tokens, seconds or money of one trial: more than that was not counted
 
 
 def regular(path: Path) -> Path:
@@ -50,7 +49,7 @@ def mappings(value: Json) -> list[Mapping[str, Json]]:
 def measured(value: Json) -> float | None:
     """Tokens, seconds or money; None where the value is no number that anybody could have measured."""
     known = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if known and math.isfinite(value) and 0 <= value <= _LARGEST else None
+    return value if known and math.isfinite(value) and 0 <= value <= LARGEST else None
 
 
 def counted(value: Json) -> int:

@@ -8,23 +8,23 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import zstandard
 
 from harness_eval import recording
-from harness_eval.errors import ConfigError, nearest, redact
-from harness_eval.importing.attempts import Attempt, Found, Wishes, distinct_names, name_of, text_of
+from harness_eval.errors import ConfigError, nearest
+from harness_eval.importing.attempts import Attempt, Found, Wishes, distinct_names, lost, name_of, text_of
 from harness_eval.importing.cells import blank, shown, whole
-from harness_eval.importing.foreign import counted, mapping, mappings, measured, read_bytes, regular
+from harness_eval.importing.foreign import counted, mapping, mappings, measured, regular
 from harness_eval.importing.inspect_dialogue import dialogue, stop_of
-from harness_eval.importing.kinds import files
+from harness_eval.importing.kinds import files, log_in
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json, Lost, Owner, Usage
 
 _ZSTD = 93  # the number of that method in a zip, which Python's own reader does not know
 _LARGEST, _LARGEST_LOG = 2**29, 2**32  # bytes of one document, and of all of a log, when they are unpacked
-_MESSAGE = 300
 _LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 # Whose failure an error is: the deepest of these places in its traceback tells.
 _PLACES: Sequence[tuple[re.Pattern[str], Owner]] = (
@@ -57,10 +57,11 @@ def read_logs(sources: Sequence[Path], wishes: Wishes) -> Found:
     Raises:
         ConfigError: a log is damaged, or its scores are none in 0..1.
     """
+    log_of = cache(_log)  # each file is read once
     for source in sources:
-        if not source.is_dir() and not _is_log(source):
+        if not source.is_dir() and source.suffix != ".eval" and log_of(source) is None:
             raise ConfigError(f"{source}: is no log of Inspect (.eval, or .json with a key eval)")
-    logs = [_log(path) for _, path in files(sources, ("*.eval", "*.json")) if _is_log(path)]
+    logs = [log for _, path in files(sources, ("*.eval", "*.json")) if (log := log_of(path)) is not None]
     logs.sort(key=lambda log: (str(log.spec.get("created") or ""), log.name))
     agents = {id(log): _agent(log) for log in logs}
     names = distinct_names(agents.values())
@@ -80,17 +81,11 @@ def _epoch(sample: Mapping[str, Json], where: str) -> int:
     return whole(sample.get("epoch") or 1, f"{where}: epoch")
 
 
-def _is_log(path: Path) -> bool:
-    if path.suffix == ".eval":
-        return True
-    value = recording.load_or_none(read_bytes(path))
-    return isinstance(value, dict) and "eval" in value
-
-
-def _log(path: Path) -> _Log:
+def _log(path: Path) -> _Log | None:
+    """The log that a file holds; None where one in JSON holds something else."""
     if path.suffix != ".eval":
-        log = mapping(recording.load_or_none(read_bytes(path)))
-        return _Log(path.name, log, mappings(log.get("samples")))
+        log = log_in(path)
+        return None if log is None else _Log(path.name, log, mappings(log.get("samples")))
     try:
         with zipfile.ZipFile(regular(path)) as archive:
             members = {info.filename: info for info in archive.infolist()}
@@ -188,7 +183,7 @@ def _failure(sample: Mapping[str, Json]) -> Lost | None:
     trace = str(error.get("traceback") or "")
     deepest = max(((max((m.start() for m in place.finditer(trace)), default=-1), owner) for place, owner in _PLACES))
     owner: Owner = deepest[1] if deepest[0] >= 0 else "harness"
-    return Lost(owner, redact(str(error.get("message") or "an error"))[:_MESSAGE])
+    return lost(owner, str(error.get("message") or "an error"))
 
 
 def _score(log: _Log, sample: Mapping[str, Json], where: str, wishes: Wishes, limited: bool) -> float | None:

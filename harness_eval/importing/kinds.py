@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness_eval import recording
 from harness_eval.errors import ConfigError
 from harness_eval.importing.foreign import read_bytes
 from harness_eval.importing.records import FORMATS
+from harness_eval.types import Json
 
 TABLE, INSPECT, TERMINAL_BENCH = "table", "inspect", "terminal-bench"
 RESULTS = ("result.json", "results.json")
@@ -55,8 +56,13 @@ def _kind_of_folder(folder: Path) -> str:
 def _kind_of_json(path: Path) -> str:
     if path.name in RESULTS:
         return TERMINAL_BENCH
+    return TABLE if log_in(path) is None else INSPECT
+
+
+def log_in(path: Path) -> Mapping[str, Json] | None:
+    """The log of Inspect that a JSON file holds; None where it holds something else."""
     value = recording.load_or_none(read_bytes(path))
-    return INSPECT if isinstance(value, dict) and "eval" in value else TABLE
+    return value if isinstance(value, dict) and "eval" in value else None
 
 
 def files(sources: Sequence[Path], patterns: Sequence[str]) -> Iterator[tuple[Path, Path]]:

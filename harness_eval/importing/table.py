@@ -215,6 +215,6 @@ def _attempt(
         usage=Usage(prompt=tokens + (number < rest)),
         cost=cost,
         seconds=row.read("seconds", amount, 0.0) / trials,
-        levels={axis: name_of(row.cells[column], row.at(column)) for axis, column in levels.items() if row.has(column)},
+        levels={axis: name_of(row.cells[column], row.at(column)) for axis, column in levels.items()},
         group=name_of(row.cells["group"], row.at("group")) if row.has("group") else "",
     )

@@ -9,14 +9,12 @@ from datetime import datetime
 from pathlib import Path
 
 from harness_eval import recording
-from harness_eval.errors import ConfigError, nearest, redact
-from harness_eval.importing.attempts import Attempt, Found, Wishes, distinct_names, name_of, text_of
+from harness_eval.errors import ConfigError, nearest
+from harness_eval.importing.attempts import Attempt, Found, Wishes, distinct_names, lost, name_of, text_of
 from harness_eval.importing.cells import proportion
 from harness_eval.importing.foreign import counted, mapping, mappings, measured, read_bytes
 from harness_eval.importing.kinds import RESULTS, files
 from harness_eval.types import Json, Lost, Owner, StopReason, Usage
-
-_MESSAGE = 300
 
 # What an exception of Harbor or a failure of Terminal-Bench says of the agent: these are results.
 _STOPS = {
@@ -76,10 +74,10 @@ def read_jobs(sources: Sequence[Path], wishes: Wishes) -> Found:
 
 
 def _remarks(pairs: Sequence[tuple[_Agent, Attempt]]) -> tuple[str, ...]:
-    lost = sum(attempt.failure is not None for _, attempt in pairs)
-    if not lost:
+    failed = sum(attempt.failure is not None for _, attempt in pairs)
+    if not failed:
         return ()
-    return (f"{lost} of {len(pairs)} trials have no verdict that counts; whose they are was told by their errors",)
+    return (f"{failed} of {len(pairs)} trials have no verdict that counts; whose they are was told by their errors",)
 
 
 def _record(path: Path) -> dict[str, Json]:
@@ -201,7 +199,7 @@ def _owner(kind: str) -> Owner | None:
 
 
 def _lost(owner: Owner, kind: str, message: Json) -> Lost:
-    return Lost(owner, redact(f"{kind}: {message or 'nothing more was said'}")[:_MESSAGE])
+    return lost(owner, f"{kind}: {message or 'nothing more was said'}")
 
 
 def _total(contexts: Sequence[Mapping[str, Json]], key: str) -> float | None:
