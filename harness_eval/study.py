@@ -28,6 +28,7 @@ from harness_eval.types import Result, TrialKey, Usage
 __all__ = ["Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
 
 INTERRUPTED = 130
+INCOMPLETE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Ended:
     @property
     def exit_code(self) -> int:
         """130 after an interruption, 3 for an incomplete run, else 0."""
-        return INTERRUPTED if self.outcome.interrupted else 3 if self.problems else 0
+        return INTERRUPTED if self.outcome.interrupted else INCOMPLETE if self.problems else 0
 
 
 class Watch(Protocol):

@@ -23,14 +23,13 @@ from harness_eval.runner import Outcome
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.store import Row
-from harness_eval.study import INTERRUPTED
+from harness_eval.study import INCOMPLETE, INTERRUPTED
 from harness_eval.types import Json, TrialKey
 
 app = typer.Typer(add_completion=False)
 
 _SHOWN = 20  # lines printed of a kind; all of them with --json
 _CELL = 240  # characters of one difference
-_INCOMPLETE = 3
 _Trials = Annotated[
     list[str] | None,
     typer.Argument(
@@ -192,7 +191,7 @@ def _exit_code(outcome: Outcome, found: Verdicts) -> int:
         return INTERRUPTED
     if found.changed or any(row["failure"]["owner"] == "harness" for row in found.lost):
         return 1
-    return _INCOMPLETE if found.lost else 0
+    return INCOMPLETE if found.lost else 0
 
 
 def _verdicts_json(again: Rerun, found: Verdicts, folder: Path) -> dict[str, Json]:

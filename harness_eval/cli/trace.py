@@ -17,12 +17,11 @@ from harness_eval.errors import ConfigError, nearest
 from harness_eval.report import traced, traced_words
 from harness_eval.report.content import sections_of
 from harness_eval.report.wording import one_line
-from harness_eval.study import INTERRUPTED, Ended, Study
+from harness_eval.study import INCOMPLETE, INTERRUPTED, Ended, Study
 from harness_eval.study_file import Budgets, StudyConfig
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
-_INCOMPLETE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,12 @@ class Done:
         """As of a run; 0 where there is nothing to trace in a run that is complete."""
         if self.ended is not None:
             return self.ended.exit_code
-        return _INCOMPLETE if self.problem or self.plan.open else 0
+        return INCOMPLETE if self.problem or self.plan.open else 0
+
+    @property
+    def reported(self) -> bool:
+        """Whether there is something to report of the trace alone."""
+        return self.ended is not None and self.ended.judged > 0 and not self.ended.outcome.interrupted
 
     def as_json(self) -> dict[str, Json]:
         """What was traced and how it ended."""
@@ -137,7 +141,7 @@ def trace_all(asked: Asked, data: dict[str, Json]) -> tuple[list[Done], dict[str
     Raises:
         ConfigError: a trace would cost money and nobody agreed, or cannot be run; nothing has run then.
     """
-    sections = {each["endpoint"]["name"]: each for each in sections_of(data)}
+    sections = _by_endpoint(data)
     done = [Done(_plan(asked, sections[name])) for name in asked.bases]
     for each in done:
         if each.plan.study is not None:
@@ -148,10 +152,14 @@ def trace_all(asked: Asked, data: dict[str, Json]) -> tuple[list[Done], dict[str
             break
     if any(each.ended for each in done):
         data = report.write(asked.run)
-    sections = {each["endpoint"]["name"]: each for each in sections_of(data)}
+    sections = _by_endpoint(data)
     for each in done:
         each.section = sections[each.plan.endpoint]
     return done, data
+
+
+def _by_endpoint(data: Mapping[str, Json]) -> dict[str, Mapping[str, Json]]:
+    return {each["endpoint"]["name"]: each for each in sections_of(data)}
 
 
 def _plan(asked: Asked, section: Mapping[str, Json]) -> Planned:
@@ -185,7 +193,7 @@ def _run(each: Done, asked: Asked, charged: Sequence[Path]) -> None:
         return
     config = plan.study.config.model_copy(update={"budgets": budgets})
     each.ended = running.carry_out(replace(plan.study, config=config), plan.folder, asked.retry_lost, asked.probe_again)
-    if each.ended.judged and not each.ended.outcome.interrupted:
+    if each.reported:
         report.write(plan.folder)
 
 
@@ -203,7 +211,7 @@ def told(asked: Asked, done: Sequence[Done], as_json: bool) -> int:
     for each in done:
         _tell(each, asked, as_json)
     codes = {each.exit_code for each in done}
-    return next((code for code in (INTERRUPTED, _INCOMPLETE) if code in codes), 0)
+    return next((code for code in (INTERRUPTED, INCOMPLETE) if code in codes), 0)
 
 
 def _tell(each: Done, asked: Asked, as_json: bool) -> None:
@@ -216,7 +224,7 @@ def _tell(each: Done, asked: Asked, as_json: bool) -> None:
     if each.problem:
         say(f"incomplete: {each.problem}")
     if each.ended is not None and each.plan.study is not None:
-        if each.ended.judged and not each.ended.outcome.interrupted:
+        if each.reported:
             say(f"report: {asked.run / 'report.html'}; of the trace alone: {each.plan.folder / 'report.html'}")
         again = ["trace", str(asked.run), *(["--endpoint", each.plan.endpoint] if len(asked.bases) > 1 else [])]
         running.say_how_it_ended(each.plan.study, each.ended, again)
