@@ -46,11 +46,21 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def _print_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    lines: list[Sequence[str]] = [columns]
-    lines += (["-" if cell is None else printable(cell) for cell in row] for row in rows)
+    lines = [list(columns), *map(texts_of, rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    for cells in lines:
-        print("  ".join(set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip())
+    for texts in lines:
+        print_line(texts, widths)
+
+
+def texts_of(row: Sequence[object]) -> list[str]:
+    """The cells of a row as they stand in one line; None as a dash."""
+    return ["-" if cell is None else printable(cell) for cell in row]
+
+
+def print_line(texts: Sequence[str], widths: Sequence[int]) -> None:
+    """One line of a table on stdout; a text that is longer than its column takes the room that it needs."""
+    sized = (set_cell_size(text, max(width, cell_len(text))) for text, width in zip(texts, widths, strict=True))
+    print("  ".join(sized).rstrip())
 
 
 def out() -> Console:

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from harness_eval import recording, store
-from harness_eval.cli.output import JsonFlag, out, print_json, print_table
+from harness_eval.cli.output import JsonFlag, out, print_json, print_line, print_table, texts_of
 from harness_eval.cli.show_pair import as_json as pair_json
 from harness_eval.cli.show_pair import print_pair
 from harness_eval.cli.show_trial import failure_of, page, plain
@@ -38,7 +38,7 @@ _COLUMNS = (
     *("trial", "solved", "score", "recovered", "label", "owner"),
     *("stop or message", "steps", "tokens", "seconds"),
 )
-_Trial = Annotated[
+OneTrial: TypeAlias = Annotated[
     str | None,
     typer.Argument(metavar="[TASK/HARNESS[/ENDPOINT][/REPEAT]]", help="A trial; beginnings of names are enough."),
 ]
@@ -47,7 +47,7 @@ _Trial = Annotated[
 @app.command()
 def show(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
-    trial: _Trial = None,
+    trial: OneTrial = None,
     other: Annotated[
         str | None, typer.Argument(metavar="[OTHER]", help="A second trial of that task, shown beside it.")
     ] = None,
@@ -63,8 +63,7 @@ def show(
     as_json: JsonFlag = False,
 ) -> None:
     """List the trials of a run, show one trial step by step, or two of one task beside each other."""
-    store.read_study(folder)
-    rows = listed(folder)
+    study, rows = store.read_study(folder), listed(folder)
     wanted = Wanted(task=task, harness=harness, label=label, outcome="unsolved" if unsolved else "")
     if trial is None:
         if other or beside:
@@ -77,7 +76,7 @@ def show(
     if second is None:
         _show_one(folder, found, as_json)
     else:
-        _show_two(folder, found, find_partner(rows, found, second, store.read_study(folder)), as_json)
+        _show_two(folder, found, find_partner(rows, found, second, study), as_json)
 
 
 def listed(folder: Path) -> list[Row]:
@@ -122,8 +121,7 @@ def _print_many(rows: Sequence[Row]) -> None:
     named = max(cell_len(one_line(trial_name(row))) for row in rows)
     widths = [named, *(max(len(column), width) for column, width in zip(_COLUMNS[1:], _WIDTHS, strict=True))]
     for cells in chain([_COLUMNS], map(_listed, rows)):
-        texts = ["-" if cell is None else printable(cell) for cell in cells]
-        print("  ".join(set_cell_size(t, max(w, cell_len(t))) for t, w in zip(texts, widths, strict=True)).rstrip())
+        print_line(texts_of(cells), widths)
 
 
 def find_partner(rows: Sequence[Row], row: Row, given: str, study: Mapping[str, Json]) -> Row:

@@ -12,7 +12,7 @@ import typer
 
 from harness_eval import store
 from harness_eval.cli.output import JsonFlag, print_json, say
-from harness_eval.cli.show import find_partner, find_trial, listed
+from harness_eval.cli.show import OneTrial, find_partner, find_trial, listed
 from harness_eval.cli.view_server import Server
 from harness_eval.errors import ConfigError
 from harness_eval.report.trajectory_index import trial_name
@@ -24,10 +24,6 @@ app = typer.Typer(add_completion=False)
 
 _RECORD = (store.STUDY, store.RESULTS, REPORT, "report.json", "report.md", "probe.json")
 
-_Trial = Annotated[
-    str | None,
-    typer.Argument(metavar="[TASK/HARNESS[/ENDPOINT][/REPEAT]]", help="A trial; beginnings of names are enough."),
-]
 _Other = Annotated[
     str | None,
     typer.Argument(metavar="[OTHER]", help="A second trial of that task beside it: so named, or only its harness."),
@@ -37,7 +33,7 @@ _Other = Annotated[
 @app.command()
 def view(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
-    trial: _Trial = None,
+    trial: OneTrial = None,
     other: _Other = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the page of this trial, or of these two, into this file, and end.")
