@@ -116,6 +116,12 @@ def _effective_tasks(present_TH: Mask) -> Array:
     return np.asarray(np.maximum(worth_H, 1 / harnesses), dtype=np.float64)
 
 
+def column_means(mean_TH: Array) -> list[float | None]:
+    """Plain mean of each harness over its judged cells; None without any."""
+    columns = (column_T[~np.isnan(column_T)] for column_T in mean_TH.T)
+    return [float(column_T.mean()) if len(column_T) else None for column_T in columns]
+
+
 def judged_tasks(mean_TH: Array) -> Mask:
     """Which tasks have a judged cell."""
     return np.asarray(~np.isnan(mean_TH).all(axis=1), dtype=np.bool_)

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from .across import lowest_tenth, pass_power, worst_at
-from .cells import additive_fit, judged_columns
-from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate, from_draws
+from .cells import additive_fit, column_means, judged_columns
+from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate, from_draws, lowest
 from .floor import lower_limits
 from .intervals import mean_over_tasks, normal_quantile, t_quantile
 from .joint import joint_posterior
@@ -89,7 +89,7 @@ def compare(before_TH: Array, after_TH: Array, seed: int, canonical: int | None 
     sign = _orientation(after_TH - before_TH)
     single = simultaneous(sign * (after_TH - before_TH), np.random.default_rng([seed, 0]))
     moved = [_turned(found, sign) for found in single.difference_K]
-    raw = [_column_means(one_TH) for one_TH in (before_TH, after_TH)]
+    raw = [column_means(one_TH) for one_TH in (before_TH, after_TH)]
     tested, met = judged_columns(before_TH), common_TH.any(axis=1)
     left, right = before_TH[met][:, tested], after_TH[met][:, tested]
     place = tested.tolist().index(canonical) if canonical in tested.tolist() else None
@@ -101,7 +101,7 @@ def compare(before_TH: Array, after_TH: Array, seed: int, canonical: int | None 
         **_modelled(left, right, place, seed),
         spread=_spread(left, right),
         pass_k=_pass_powers(left, right),
-        floor=(_lowest(floors[0]), _lowest(floors[1])),
+        floor=(lowest(floors[0]), lowest(floors[1])),
         harnesses=tuple(_harness(*each) for each in zip(*raw, moved, strict=True)),
         p_adjusted=single.p_adjusted_K,
         raw_before=tuple(raw[0]),
@@ -125,25 +125,14 @@ def _turned(found: Estimate, sign: int) -> Estimate:
     return Estimate(-found.estimate, -found.limits[1], -found.limits[0])
 
 
-def _column_means(mean_TH: Array) -> list[float | None]:
-    columns = (column_T[~np.isnan(column_T)] for column_T in mean_TH.T)
-    return [float(column_T.mean()) if len(column_T) else None for column_T in columns]
-
-
-def _lowest(limits: list[float | None]) -> float | None:
-    known = [limit for limit in limits if limit is not None]
-    return min(known) if known and len(known) == len(limits) else None
-
-
 def _harness(before: float | None, after: float | None, found: Estimate) -> Change:
     """The observed difference with limits from the +2 rule, which lie around a slightly smaller one."""
     if before is None or after is None:
         return NOT_KNOWN
-    return Change(Estimate(before), Estimate(after), _around(after - before, found))
+    return Change(Estimate(before), Estimate(after), _around(after - before, found.limits))
 
 
-def _around(difference: float, found: Estimate) -> Estimate:
-    limits = found.limits
+def _around(difference: float, limits: tuple[float, float] | None) -> Estimate:
     if limits is None:
         return Estimate(difference)
     return Estimate(difference, max(-1.0, min(difference, limits[0])), min(1.0, max(difference, limits[1])))
@@ -160,12 +149,16 @@ def _mean(before_TH: Array, after_TH: Array) -> Change:
 def paired_mean(change_TH: Array) -> tuple[Estimate, float | None]:
     """Mean change over harnesses (each has a cell) with the limits and the p of the +2 rule; none below 20 tasks."""
     fit = additive_fit(change_TH)
-    mean_T = fit.task_T + fit.harness_H.mean()
-    mean = float(mean_T.mean())
-    if len(mean_T) < MIN_TASKS_FOR_INTERVALS:
+    return _padded(fit.task_T + fit.harness_H.mean(), len(fit.harness_H) ** -0.5)
+
+
+def _padded(change_T: Array, scale: float) -> tuple[Estimate, float | None]:
+    """Mean change with the limits and the p of the +2 rule, pseudo-tasks of this scale; neither below 20 tasks."""
+    mean = float(change_T.mean())
+    if len(change_T) < MIN_TASKS_FOR_INTERVALS:
         return Estimate(mean), None
-    test = plus_two(mean_T, len(fit.harness_H) ** -0.5)
-    return _around(mean, Estimate(None, test.low, test.high)), test.p
+    test = plus_two(change_T, scale)
+    return _around(mean, (test.low, test.high)), test.p
 
 
 def _modelled(before_TH: Array, after_TH: Array, canonical: int | None, seed: int) -> dict[str, Change]:
@@ -251,11 +244,7 @@ def _pass_power(k: int, before_T: Array, after_T: Array, harnesses: int) -> Chan
     change_T = (after_T - before_T)[~np.isnan(before_T)]
     if len(change_T) == 0:
         return NOT_KNOWN
-    change = Estimate(float(change_T.mean()))
-    if len(change_T) >= MIN_TASKS_FOR_INTERVALS:
-        test = plus_two(change_T, (k / harnesses) ** 0.5)
-        change = _around(float(change_T.mean()), Estimate(None, test.low, test.high))
-    return Change(before, after, change)
+    return Change(before, after, _padded(change_T, (k / harnesses) ** 0.5)[0])
 
 
 def ratio(before_T: Array, after_T: Array) -> Estimate:

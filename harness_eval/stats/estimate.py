@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -36,6 +37,12 @@ class Estimate:
 
 
 UNKNOWN = Estimate(None)
+
+
+def lowest(values: Sequence[float | None]) -> float | None:
+    """The lowest of them; None where one is unknown, or there is none."""
+    known = [value for value in values if value is not None]
+    return min(known) if known and len(known) == len(values) else None
 
 
 def from_draws(draws_I: Array) -> Estimate:

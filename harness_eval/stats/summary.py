@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import across, spread
-from .cells import Cells, cell_means, judged_columns, judged_tasks
+from .cells import Cells, cell_means, column_means, judged_columns, judged_tasks
 from .effects import AxisEffect, AxisEffects, AxisShare, axis_effects
-from .estimate import MIN_TASKS_FOR_INTERVALS, MIN_TASKS_FOR_PRECISION, UNKNOWN, Array, Estimate, Mask
+from .estimate import MIN_TASKS_FOR_INTERVALS, MIN_TASKS_FOR_PRECISION, UNKNOWN, Array, Estimate, Mask, lowest
 from .floor import ceiling, lower_limits
 from .groups import MIN_GROUPS, Groups, units
 from .missing import Lost, lost_trials
@@ -185,7 +185,7 @@ def _summary(run: _Run, effects: AxisEffects) -> Summary:
         mean=spread.mean_of_tested(mean_TH, run.kept),
         mean_family=spread.mean_of_family(mean_TH[:, run.sampled], run.kept),
         worst=worst,
-        floor=Estimate(_lowest([floors[harness] for harness in run.tested])),
+        floor=Estimate(lowest([floors[harness] for harness in run.tested])),
         ceiling=Estimate(ceiling(mean_TH, candidates, run.rng(2), run.kept)),
         gap=UNKNOWN if canonical is None else draws.gap(canonical),
         worst_at_8=draws.worst_at(8, run.sampled if len(run.sampled) >= 8 else None),
@@ -195,7 +195,7 @@ def _summary(run: _Run, effects: AxisEffects) -> Summary:
         pass_k=across.pass_powers(mean_TH, run.kept),
         solved_by_every=across.solved_by_every(mean_TH),
         solved_by_none=across.solved_by_none(mean_TH),
-        raw_min=_lowest([_raw(run.cells, harness) for harness in run.tested]),
+        raw_min=lowest(column_means(mean_TH)),
         raw_min_bias=spread.minimum_bias(mean_TH, run.kept),
         harnesses=harnesses,
         effects=effects,
@@ -220,17 +220,6 @@ def _worst(run: _Run) -> Worst:
     return Worst(run.draws.worst(), p_worst, tuple(sorted(candidates, key=lambda harness: -(p_worst[harness] or 0.0))))
 
 
-def _lowest(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return min(known) if known and len(known) == len(values) else None
-
-
-def _raw(cells: Cells, harness: int) -> float | None:
-    value_T = cells.mean_TH[:, harness]
-    value_T = value_T[~np.isnan(value_T)]
-    return float(value_T.mean()) if len(value_T) else None
-
-
 def _harnesses(run: _Run, floors: list[float | None]) -> tuple[HarnessSummary, ...]:
     compared = compare_to_canonical(run.cells, run.canonical, run.seed, run.groups)
     return tuple(_harness(run, harness, floors[harness], found) for harness, found in enumerate(compared))
@@ -239,7 +228,7 @@ def _harnesses(run: _Run, floors: list[float | None]) -> tuple[HarnessSummary, .
 def _harness(run: _Run, harness: int, floor: float | None, compared: Comparison) -> HarnessSummary:
     at = run.position(harness)
     score = UNKNOWN if at is None else run.draws.score(at)
-    raw = _raw(run.cells, harness)
+    (raw,) = column_means(run.cells.mean_TH[:, [harness]])
     planned, judged = int(run.cells.planned_TH[:, harness].sum()), int(run.cells.judged_TH[:, harness].sum())
     judgement = compared.judgement
     return HarnessSummary(
