@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .cells import Cells, judged_columns, judged_tasks
-from .estimate import MIN_TASKS_FOR_INTERVALS, Array, Counts
+from .estimate import Array, Counts
 from .groups import Groups
-from .worst import Sampling, logit_summary, posterior_draws
+from .posterior import posterior
+from .worst import Sampling
 
 _PERMUTATIONS = 4_999
 _FOR_BOUNDS = Sampling(kept=16)  # a bound is a mean only
@@ -74,8 +75,6 @@ def equal_rates(lost_H: Counts, planned_H: Counts, rng: np.random.Generator) -> 
 
 def _worst_if(cells: Cells, score_of_lost: float, rng: np.random.Generator, groups: Groups | None) -> float | None:
     mean_TH = cells.filled(np.full(cells.mean_TH.shape[1], score_of_lost))
-    tasks = int(judged_tasks(mean_TH).sum())
-    summary = logit_summary(mean_TH[:, judged_columns(mean_TH)], groups) if tasks >= MIN_TASKS_FOR_INTERVALS else None
-    if summary is None:
-        return None
-    return float(posterior_draws(summary, rng, _FOR_BOUNDS).min(axis=1).mean())
+    judged_T = judged_tasks(mean_TH)
+    table_TH = mean_TH[judged_T][:, judged_columns(mean_TH)]
+    return posterior(table_TH, rng, groups and groups.rows(judged_T), _FOR_BOUNDS).worst().estimate

@@ -9,7 +9,7 @@ import numpy as np
 from .across import lowest_tenth, worst_at
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate, from_draws
 from .groups import Groups, enough
-from .worst import logit_summary, posterior_draws, probability_of_worst
+from .worst import Sampling, logit_summary, posterior_draws, probability_of_worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,14 @@ class Posterior:
         return UNKNOWN if self.mu_IH is None else self._estimate(np.quantile(self.mu_IH, probability, axis=1))
 
 
-def posterior(mean_TH: Array, rng: np.random.Generator, groups: Groups | None = None) -> Posterior:
+def posterior(
+    mean_TH: Array, rng: np.random.Generator, groups: Groups | None = None, sampling: Sampling | None = None
+) -> Posterior:
     """Posterior of the columns of a table in which every harness has a judged cell.
 
     Unknown below 20 tasks: so few tell the model less than its prior does. No limits below five groups of tasks.
     """
     usable = mean_TH.size > 0 and len(mean_TH) >= MIN_TASKS_FOR_INTERVALS
     summary = logit_summary(mean_TH, groups) if usable else None
-    mu_IH = None if summary is None else posterior_draws(summary, rng)
+    mu_IH = None if summary is None else posterior_draws(summary, rng, sampling)
     return Posterior(mu_IH, enough(np.ones(len(mean_TH), dtype=bool), groups))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cells import AdditiveFit, additive_fit
+from .cells import AdditiveFit, additive_fit, judged_tasks
 from .effects import holm
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate, Mask
 from .intervals import score_interval, t_quantile
@@ -83,7 +83,7 @@ class _Table:
 
     def __init__(self, mean_TH: Array) -> None:
         self.known_H: Mask = np.asarray(~np.isnan(mean_TH).all(axis=0))
-        self.tasks = int((~np.isnan(mean_TH).all(axis=1)).sum())
+        self.tasks = int(judged_tasks(mean_TH).sum())
         self.fit: AdditiveFit | None = additive_fit(mean_TH[:, self.known_H]) if self.tasks else None
 
     def contrast(self, weight_H: Array) -> tuple[Estimate, float | None]:
