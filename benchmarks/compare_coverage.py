@@ -1,7 +1,7 @@
 """How often the intervals of `harness-eval compare` hold the true change, by simulation.
 
-python benchmarks/compare_coverage.py                                 # 200 repetitions of all cells; COMPARISON.md
-python benchmarks/compare_coverage.py --reps 40 --cells 100,18,1      # a quick look
+python -m benchmarks.compare_coverage                                 # 200 repetitions of all cells; COMPARISON.md
+python -m benchmarks.compare_coverage --reps 40 --cells 100,18,1      # a quick look
 
 Both runs meet the same tasks. logit p = centre + task + harness + cell, with tasks of SD 2.5 and cells of SD 1, of
 which the two runs share most (correlation .9 and .5: two models find much the same tasks hard). `seen` is the share of
@@ -16,19 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.statistics.population import CELL_SD, TASK_SD, true_score
 from harness_eval.stats.compare import Change, Movement, compare
 from harness_eval.stats.estimate import Array
 
-TASK_SD, CELL_SD = 2.5, 1.0  # logits
 TASK_LIKENESS, CELL_LIKENESS = 0.9, 0.5  # correlations between the two runs
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(80)
 SIZES = ((50, 8, 1), (100, 18, 1), (100, 18, 3), (200, 32, 1))
-
-
-def true_score(logit_H: Array) -> Array:
-    """Expected success probability of a harness over tasks, by quadrature."""
-    logit_HN = np.asarray(logit_H)[..., None] + np.hypot(TASK_SD, CELL_SD) * NODES
-    return 1 / (1 + np.exp(-logit_HN)) @ WEIGHTS / WEIGHTS.sum()
 
 
 def centred(effect_H: Array, mean: float) -> Array:

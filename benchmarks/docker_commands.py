@@ -1,7 +1,7 @@
 """What a command in a Docker box takes beside `docker exec`, and what opening a box and judging take.
 
-python benchmarks/docker_commands.py --base-image harness-eval-base
-python benchmarks/docker_commands.py --commands 200 --boxes 10 --json
+python -m benchmarks.docker_commands --base-image harness-eval-base
+python -m benchmarks.docker_commands --commands 200 --boxes 10 --json
 
 All ways run the same command in turn, so that whatever else the machine does meets them alike, with a pause between.
 """

@@ -1,7 +1,7 @@
 """How long a report takes over very many trials, and how much memory, beside reading the same lines alone.
 
-python benchmarks/report_scale.py
-python benchmarks/report_scale.py --harnesses 64 --tasks 500 --repeats 3 --recorded 2000 --json
+python -m benchmarks.report_scale
+python -m benchmarks.report_scale --harnesses 64 --tasks 500 --repeats 3 --recorded 2000 --json
 
 The run is made up: each task with an ease of its own, one level of one axis that costs. `--recorded` trials have a
 trajectory on disk, from which the page embeds what it has room for.
