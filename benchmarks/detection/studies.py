@@ -52,8 +52,7 @@ def _of_seed(seed: int, tasks: int, strengths: Sequence[float]) -> list[Case]:
 
 def study_data(case: Case) -> dict[str, Json]:
     """The study as its YAML file would say it."""
-    every = sorted(task.name for task in select_tasks(TasksConfig(suite="core")))
-    chosen = shuffled(every, case.seed, "benchmark", "tasks")[: case.tasks]
+    chosen = shuffled(_core(), case.seed, "benchmark", "tasks")[: case.tasks]
     return {
         "name": "detection",
         "reference": {"couplings": case.planted},
@@ -63,6 +62,12 @@ def study_data(case: Case) -> dict[str, Json]:
         "limits": {"steps": 30},
         "seed": case.seed,
     }
+
+
+@cache
+def _core() -> tuple[str, ...]:
+    """The names of all tasks to choose from."""
+    return tuple(sorted(task.name for task in select_tasks(TasksConfig(suite="core"))))
 
 
 @cache

@@ -37,10 +37,7 @@ def full_strength(judged: Judged, tasks: int) -> str:
     """One row a coupling: found, and innocent axes accused, in runs over so many tasks."""
     rows = []
     for name in COUPLINGS:
-
-        def keep(case: Case, name: str = name) -> bool:
-            return case.coupling == name and case.strength == 1 and case.tasks == tasks
-
+        keep = _of(name, 1.0, tasks)
         found = _counted(judged, keep, lambda each: each.level)
         axis = _counted(judged, keep, lambda each: each.axis)
         accused = _counted(judged, keep, lambda each: bool(each.accused))
@@ -69,25 +66,23 @@ def _plain(tasks: int) -> Callable[[Case], bool]:
 
 def growth(judged: Judged, tasks: Sequence[int], strengths: Sequence[float]) -> str:
     """Found (axis and level) by strength and number of trials."""
-    settings = [(by, number) for by in strengths for number in tasks if _any(judged, by, number)]
+    settings = [(by, number) for by in strengths for number in tasks if any(map(_planted(by, number), judged))]
     rows = []
     for name in COUPLINGS:
         cells = [_counted(judged, _of(name, by, number), lambda each: each.level) for by, number in settings]
         rows.append([f"`{name}`", *cells])
-    every = [
-        _counted(judged, lambda case, by=by, number=number: _of(case.coupling, by, number)(case), lambda e: e.level)  # type: ignore[misc]
-        for by, number in settings
-    ]
+    every = [_counted(judged, _planted(by, number), lambda each: each.level) for by, number in settings]
     head = ["found, by strength and trials", *(f"{by:g}: {number * HARNESSES:,}" for by, number in settings)]
     return table(head, [*rows, ["all", *every]])
 
 
 def _of(name: str, strength: float, tasks: int) -> Callable[[Case], bool]:
-    return lambda case: bool(name) and case == Case(name, strength, case.seed, tasks)
+    return lambda case: case == Case(name, strength, case.seed, tasks)
 
 
-def _any(judged: Judged, strength: float, tasks: int) -> bool:
-    return any(case.coupling and case.strength == strength and case.tasks == tasks for case in judged)
+def _planted(strength: float, tasks: int) -> Callable[[Case], bool]:
+    """Whatever it is that is planted."""
+    return lambda case: bool(case.coupling) and (case.strength, case.tasks) == (strength, tasks)
 
 
 def accused(judged: Judged) -> str:

@@ -83,7 +83,7 @@ def shipped(tables: Iterable[Array], rng: np.random.Generator) -> Iterator[Array
 def _batches(summaries: Iterable[LogitSummary]) -> Iterator[list[LogitSummary]]:
     waiting = iter(summaries)
     while first := next(waiting, None):
-        room = max(1, _WORK // (SAMPLING.chains * len(first.logit_H) * 12))
+        room = max(1, _WORK // (SAMPLING.chains * len(first.logit_H) * worst.CLUSTERS))
         yield [first, *islice(waiting, room - 1)]
 
 
