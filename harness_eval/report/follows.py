@@ -14,10 +14,10 @@ def followed(levels: Sequence[Labels], varied: Collection[str]) -> dict[str, str
 
     "" stands where several do as well or none does alone; `levels` are those of all harnesses, by axis.
     """
-    axes = {axis: {labels.get(axis) for labels in levels} for labels in levels for axis in labels}
-    loose = [axis for axis, met in axes.items() if axis not in varied and len(met) > 1]
+    loose = dict.fromkeys(axis for labels in levels for axis in labels if axis not in varied)
+    differ = [axis for axis in loose if len({labels.get(axis) for labels in levels}) > 1]
     found = {}
-    for axis in loose:
+    for axis in differ:
         decide = [other for other in varied if _decides(levels, other, axis)]
         found[axis] = decide[0] if len(decide) == 1 else ""
     return found

@@ -120,7 +120,7 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
 
     Deriving its requests takes as all of them are long; without it they are left out.
     """
-    study = _study_of(folder)
+    study, ties = _told_of(folder)
     entry, canonical = _entries(study, row["harness"])
     harness = _harness(recording.dump(entry.get("spec")) if entry else b"")
     trial = Trial(
@@ -128,7 +128,7 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
         harness=harness,
         canonical=entry is not None and entry is canonical,
         levels=_levels(entry, canonical),
-        follows=followed_in(study),
+        follows=ties,
         labels=tuple(known(labels if isinstance(labels := row.get("labels"), list) else ())),
     )
     path = Path(store.TRAJECTORIES)
@@ -146,17 +146,18 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
 
 
 @lru_cache(maxsize=4)
-def _study(path: Path, written: int) -> Mapping[str, Json]:
+def _study(path: Path, written: int) -> tuple[Mapping[str, Json], Mapping[str, str]]:
     del written  # a study that was written again is another one
-    return store.read_study(path)
+    study = store.read_study(path)
+    return study, followed_in(study)
 
 
-def _study_of(folder: Path) -> Mapping[str, Json]:
-    """What study.json says; nothing where it cannot be read."""
+def _told_of(folder: Path) -> tuple[Mapping[str, Json], Mapping[str, str]]:
+    """What study.json says, and its axes that follow from others; nothing where it cannot be read."""
     try:
         return _study(folder, (folder / store.STUDY).stat().st_mtime_ns)
     except (OSError, ConfigError):
-        return {}
+        return {}, {}
 
 
 def _entries(study: Mapping[str, Json], name: str) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
