@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -62,8 +62,10 @@ def collect(folder: Path, data: Mapping[str, Json]) -> list[Embedded]:
     if not files:
         return [Embedded() for _ in sections]
     repeats = max(int(data["repeats"] or 1), int(data["canonical_repeats"] or 1))
-    share = (BYTES // len(sections), FRAGMENTS // len(sections))
-    return [_embed(_Packer(folder, *share), section, files, repeats) for section in sections]
+    size, fragments = BYTES // len(sections), FRAGMENTS // len(sections)
+    wanted = [_wanted(section, files, repeats, fragments) for section in sections]
+    rows = _rows(folder, {key for pairs in wanted for pair in pairs for key in pair})
+    return [_embed(_Packer(folder, size, fragments), pairs, rows, len(files)) for pairs in wanted]
 
 
 def _files(folder: Path) -> set[str]:
@@ -75,15 +77,16 @@ def _files(folder: Path) -> set[str]:
         return set()
 
 
-def _wanted(section: Section, files: set[str], repeats: int, most: int) -> list[TrialKey]:
-    """The trials with a trajectory, those first that are looked at first."""
-    endpoint, keys = section["endpoint"]["name"], []
+def _wanted(section: Section, files: set[str], repeats: int, most: int) -> list[tuple[TrialKey, TrialKey]]:
+    """The trials with a trajectory, those first that are looked at first, each with the canonical one beside it."""
+    endpoint, keys = section["endpoint"]["name"], list[TrialKey]()
+    canonical = next((entry["harness"] for entry in section["harnesses"] if entry["canonical"]), "")
     for task, harness in _ordered(section):
         every = (TrialKey(task, harness, endpoint, repeat) for repeat in range(repeats))
         keys += [key for key in every if recording.file_name(key) in files]
         if len(keys) >= most:
             break
-    return keys
+    return [(key, replace(key, harness=canonical)) for key in keys]
 
 
 def _ordered(section: Section) -> Iterator[Cell]:
@@ -133,16 +136,14 @@ class _Packer:
         return packed if self.size >= 0 else None
 
 
-def _embed(packer: _Packer, section: Section, files: set[str], repeats: int) -> Embedded:
-    wanted = _wanted(section, files, repeats, packer.fragments)
-    canonical = next((entry["harness"] for entry in section["harnesses"] if entry["canonical"]), "")
-    partners = {key: replace(key, harness=canonical) for key in wanted if key.harness != canonical}
-    rows = _rows(packer.folder, {*wanted, *partners.values()})
-    embedded, made = Embedded(len(files)), set[TrialKey]()
-    for key in wanted:
+def _embed(
+    packer: _Packer, wanted: Sequence[tuple[TrialKey, TrialKey]], rows: Mapping[TrialKey, Row], recorded: int
+) -> Embedded:
+    embedded, made = Embedded(recorded), set[TrialKey]()
+    for key, canonical in wanted:
         if key not in rows:
             continue
-        here, there = rows[key], rows.get(partners.get(key, key))
+        here, there = rows[key], rows.get(canonical)
         compared = there is not None and there is not here and there["score"] != here["score"]
         for row in (here, there) if compared and there else (here,):
             if store.key_of(row) not in made:
