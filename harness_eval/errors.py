@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from harness_eval.types import Owner, Trajectory
@@ -49,6 +49,12 @@ def nearest(word: str, choices: Iterable[str]) -> str:
         return f"{hint}choices: {', '.join(known)}"
     shown = [*close, *(choice for choice in known if choice not in close)][:_CHOICES]
     return f"{hint}choices: {', '.join(shown)}, and {len(known) - _CHOICES} more"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Names for a message: at most so many, then how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def last_words(output: str, most: int = LAST_WORDS) -> str:

@@ -15,7 +15,7 @@ from harness_eval.combinations import forced_axes
 from harness_eval.design import Plan, plan_harnesses
 from harness_eval.dialogue import requests_of, wire_hash
 from harness_eval.endpoints.local_model import description
-from harness_eval.errors import ConfigError
+from harness_eval.errors import ConfigError, listed
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness
 from harness_eval.reference.server import ReferenceConfig
@@ -131,13 +131,10 @@ def _runnable(chosen: Sequence[Task], boxes: SandboxProvider, played: bool) -> t
             task.name for task in tasks if not task.has_solution
         ],
     }
-    told = [f"{len(names)} of {len(tasks)} tasks {what}: {_listed(names)}" for what, names in kinds.items() if names]
+    told = [
+        f"{len(names)} of {len(tasks)} tasks {what}: {listed(names, _SHOWN)}" for what, names in kinds.items() if names
+    ]
     return tasks, [*left, *told]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def _check_size(runs: int, tasks: int, endpoints: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness_eval import __version__, recording, store
-from harness_eval.errors import ConfigError, nearest
+from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.importing.attempts import Attempt, Found, Wishes, digest_of
 from harness_eval.importing.spelling import alike, reconciled
 from harness_eval.report.wording import one_line
@@ -69,9 +69,7 @@ def write(folder: Path, found: Found, kind: str, sources: Sequence[Path], wishes
 
 
 def _named(sources: Sequence[Path]) -> str:
-    names = sorted(one_line(source.resolve().name) for source in sources)
-    more = f" and {len(names) - _SOURCES_NAMED} more" if len(names) > _SOURCES_NAMED else ""
-    return ", ".join(names[:_SOURCES_NAMED]) + more
+    return listed(sorted(one_line(source.resolve().name) for source in sources), _SOURCES_NAMED)
 
 
 def _stem(sources: Sequence[Path]) -> str:

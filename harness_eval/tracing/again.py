@@ -18,7 +18,7 @@ from harness_eval.design import Design, Plan
 from harness_eval.dialogue import requests_of, wire_hash
 from harness_eval.draws import draw
 from harness_eval.endpoints.config import EndpointConfig
-from harness_eval.errors import ConfigError, nearest
+from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, make_harness
 from harness_eval.planning import REFERENCE, Study, resolve
@@ -215,8 +215,7 @@ def _check_tasks(recorded: _Recorded, config: StudyConfig) -> None:
         raise ConfigError(f"{error}; --suite names the folder of the run's tasks") from None
     changed = [task.name for task in recorded.tasks if found.get(task.name) != task.digest]
     if changed:
-        more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
-        told = ", ".join(changed[:_SHOWN]) + more
+        told = listed(changed, _SHOWN)
         raise ConfigError(f"these tasks are not what they were in the run, so its drop cannot be traced: {told}")
 
 
