@@ -11,7 +11,7 @@ from harness_eval.report.comparison_pairing import Pairing
 from harness_eval.report.diagnosed import known
 from harness_eval.report.leading import figures
 from harness_eval.report.recorded import Outcome
-from harness_eval.report.why import SIGNIFICANT
+from harness_eval.report.why import significant
 from harness_eval.types import Json
 
 _USED: dict[str, Callable[[Outcome], float | None]] = {
@@ -70,7 +70,7 @@ def labels(pairing: Pairing) -> list[dict[str, Json]]:
     rows = [_label(grid, name, sides) for name in names]
     for row, adjusted in zip(rows, holm([row.pop("p") for row in rows]), strict=True):
         row["p_adjusted"] = adjusted
-        row["moved"] = adjusted is not None and adjusted < SIGNIFICANT
+        row["moved"] = significant(adjusted)
     return sorted(rows, key=lambda row: (not row["moved"], -abs(row["change"]["estimate"]), row["label"]))
 
 
@@ -109,7 +109,7 @@ def lost(pairing: Pairing) -> dict[str, Json]:
 
 
 def _lost(side: Sequence[Outcome]) -> dict[str, Json]:
-    owners = {owner: sum(labels.values()) for owner, labels in counts.lost_labels(side).items()}
+    owners = counts.by_owner(counts.lost_labels(side))
     return {"trials": len(side), "lost": sum(owners.values()), "owners": owners}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness_eval.report.comparison_pairing import left_out_phrase
-from harness_eval.report.why import SIGNIFICANT
+from harness_eval.report.why import significant
 from harness_eval.report.wording import UNKNOWN, count, one_line, p_value
 from harness_eval.types import Json
 
@@ -49,7 +49,7 @@ def top_tasks(data: Data, most: int) -> Sequence[Data]:
 
 def surely(row: Data) -> bool:
     """Whether chance alone would rarely show so much, after all that was looked at."""
-    return row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
+    return significant(row["p_adjusted"])
 
 
 def p_phrase(row: Data) -> str:

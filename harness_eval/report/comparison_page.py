@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from harness_eval.report import comparison_details, comparison_words, effect_words, wording
 from harness_eval.report.comparison_figures import Pair, Point, dumbbells, intervals
-from harness_eval.report.figures import BAD, GOOD, INK, MUTED, Row, Scale, forest
+from harness_eval.report.figures import (
+    BAD,
+    GOOD,
+    INK,
+    LEVELS_DRAWN,
+    MUTED,
+    Row,
+    Scale,
+    both_forms,
+    effect_colour,
+    forest,
+    in_percent,
+)
 from harness_eval.report.templating import as_html
 from harness_eval.types import Json
 
 Data = Mapping[str, Json]
 
-_LEVELS_DRAWN = 24
 _COLOURS = {"better": GOOD, "narrower": GOOD, "worse": BAD, "wider": BAD, "no difference seen": MUTED}
 _DRAWN = {"worst": "WORST", "mean": "MEAN", "canonical": "CANONICAL", "gap": "GAP", "spread": "SPREAD"}
 
@@ -43,19 +54,12 @@ def _drawings(data: Data) -> dict[str, dict[str, str] | None]:
     levels = [_level_row(row) for row in data["levels"]["rows"] if row["change"]["estimate"] is not None]
     score = Scale("percent of tasks; of GAP and SPREAD percentage points", 0.0, 100.0)
     plain = Scale("plain mean over the common tasks, percent", 0.0, 100.0)
-    shown = levels[:_LEVELS_DRAWN]
+    shown = levels[:LEVELS_DRAWN]
     return {
-        "leading": _both(lambda narrow: intervals("leading", leading, score, narrow=narrow)) if leading else None,
-        "harnesses": _both(lambda narrow: dumbbells("harnesses", moved, plain, narrow=narrow)) if moved else None,
-        "levels": _both(lambda narrow: forest("levels", shown, _around_zero(shown), narrow=narrow)) if shown else None,
+        "leading": both_forms(intervals, "leading", leading, score) if leading else None,
+        "harnesses": both_forms(dumbbells, "harnesses", moved, plain) if moved else None,
+        "levels": both_forms(forest, "levels", shown, _around_zero(shown)) if shown else None,
     }
-
-
-def _both(draw: Callable[[bool], str]) -> dict[str, str]:
-    """The wide and the narrow form of one drawing; the page shows the one that fits."""
-    from markupsafe import Markup  # lazy: slow import
-
-    return {"wide": Markup(draw(False)), "narrow": Markup(draw(True))}
 
 
 def _dark(key: str, data: Data) -> str:
@@ -64,20 +68,14 @@ def _dark(key: str, data: Data) -> str:
 
 
 def _point(found: Data) -> Point:
-    return Point(100 * found["estimate"], _percent(found["low"]), _percent(found["high"]))
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
+    return Point(100 * found["estimate"], in_percent(found["low"]), in_percent(found["high"]))
 
 
 def _level_row(level: Data) -> Row:
     found = level["change"]
-    sure = comparison_details.surely(level)
-    colour = (BAD if found["estimate"] < 0 else GOOD) if sure else MUTED
-    return Row(
-        effect_words.level_name(level), 100 * found["estimate"], _percent(found["low"]), _percent(found["high"]), colour
-    )
+    colour = effect_colour(found["estimate"], level["p_adjusted"])
+    low, high = in_percent(found["low"]), in_percent(found["high"])
+    return Row(effect_words.level_name(level), 100 * found["estimate"], low, high, colour)
 
 
 def _around_zero(rows: Sequence[Row]) -> Scale:

@@ -54,6 +54,11 @@ def lost_labels(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
     return {owner: dict(labels.most_common()) for owner, labels in ordered}
 
 
+def by_owner(lost: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Of lost trials by owner and label, how many each owner lost."""
+    return {owner: sum(labels.values()) for owner, labels in lost.items()}
+
+
 def lost_messages(outcomes: Iterable[Outcome]) -> list[dict[str, Json]]:
     """The most frequent messages of lost trials, each with its owner, label, count and harnesses."""
     met: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -82,7 +87,7 @@ def tally(group: Sequence[Outcome]) -> dict[str, Json]:
     return {
         "judged": len(judged),
         "lost": len(group) - len(judged),
-        "lost_by_owner": {owner: sum(labels.values()) for owner, labels in lost_labels(group).items()},
+        "lost_by_owner": by_owner(lost_labels(group)),
         "stops": dict(Counter(outcome.stop for outcome in judged).most_common()),
         "labels": dict(Counter(label for outcome in judged for label in set(outcome.labels)).most_common()),
         "tokens": sum(outcome.tokens for outcome in group),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness_eval.report.support import NOT_COMPARED
-from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT
+from harness_eval.report.why import NEVER_ACTED, SIGNIFICANT, significant
 from harness_eval.report.wording import NOT_EXERCISED, UNKNOWN, count, difference, one_line, p_value, percent, points
 from harness_eval.types import Json
 
@@ -43,7 +43,7 @@ def cause(section: Section) -> list[str]:
     said = f"The level {level_name(worst)} changes the score by {effect_phrase(worst)}"
     said = _together(alike) if len(alike) > 1 else said
     part = next((one for one in section["shares"] if one["axis"] == worst["axis"]), None)
-    if part and part["share"] is not None and part["p_adjusted"] is not None and part["p_adjusted"] < SIGNIFICANT:
+    if part and part["share"] is not None and significant(part["p_adjusted"]):
         said += (
             f"; the axis {one_line(worst['axis'])} explains {percent(part['share'])} of the variance between harnesses"
         )
@@ -53,11 +53,7 @@ def cause(section: Section) -> list[str]:
 
 def standing_out(section: Section) -> list[Section]:
     """The levels whose effect stands out from noise by itself, what matters first."""
-    return [
-        row
-        for row in section["axes"]
-        if row["effect"] is not None and row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
-    ]
+    return [row for row in section["axes"] if row["effect"] is not None and significant(row["p_adjusted"])]
 
 
 def _together(rows: Sequence[Section]) -> str:
@@ -89,7 +85,7 @@ def _parameters(level: str) -> tuple[str, list[str]]:
 def _cause_by_axis(section: Section) -> list[str]:
     """The axis that explains most, where all its levels together stand out from noise though none does by itself."""
     part = next(iter(section["shares"]), None)
-    if not part or part["share"] is None or part["p_adjusted"] is None or part["p_adjusted"] >= SIGNIFICANT:
+    if not part or part["share"] is None or not significant(part["p_adjusted"]):
         return []
     axis = one_line(part["axis"])
     most = next((row for row in section["axes"] if row["axis"] == part["axis"] and row["effect"] is not None), None)

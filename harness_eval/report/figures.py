@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from harness_eval.report.why import significant
 from harness_eval.report.wording import one_line
 
 # Placeholder -> CSS variable. The values only have to be unique and unlikely.
@@ -31,6 +32,7 @@ _ROW_INCHES = 0.27
 _FOOT_INCHES = 0.45
 _CHARACTER_INCHES = 0.078  # of the widest usual font
 _LABEL_LENGTH = 34
+LEVELS_DRAWN = 24  # of a drawing of effects
 _DENSE = 32  # rows, above which they stand closer in the wide form
 
 
@@ -106,6 +108,23 @@ def lines(
             if said:
                 _say(axes, place, getattr(row, "said", ""))
         return _inline(figure, f"{name}-narrow" if narrow else name)
+
+
+def both_forms(draw: Callable[..., str], name: str, rows: Sequence[AnyRow], scale: Scale) -> dict[str, str]:
+    """The wide and the narrow form of one drawing; the page shows the one that fits."""
+    from markupsafe import Markup  # lazy: slow import
+
+    return {form: Markup(draw(name, rows, scale, narrow=form == "narrow")) for form in ("wide", "narrow")}
+
+
+def in_percent(value: float | None) -> float | None:
+    """A proportion in the unit of the scales."""
+    return None if value is None else 100 * value
+
+
+def effect_colour(effect: float, p_adjusted: float | None) -> str:
+    """What costs and what gains, as far as it stands out from noise."""
+    return MUTED if not significant(p_adjusted) else BAD if effect < 0 else GOOD
 
 
 def _frame(axes: Any, scale: Scale, count: int) -> None:

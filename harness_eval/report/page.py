@@ -12,7 +12,6 @@ from harness_eval.report import (
     designed,
     diagnosis_words,
     effect_words,
-    figures,
     findings,
     follows,
     matrix,
@@ -24,15 +23,23 @@ from harness_eval.report import (
 )
 from harness_eval.report.content import sections_of
 from harness_eval.report.embedded import Embedded
-from harness_eval.report.figures import BAD, GOOD, INK, MARK, MUTED, Row, Scale
+from harness_eval.report.figures import (
+    BAD,
+    INK,
+    LEVELS_DRAWN,
+    MARK,
+    Row,
+    Scale,
+    both_forms,
+    effect_colour,
+    forest,
+    in_percent,
+)
 from harness_eval.report.templating import as_html
 from harness_eval.report.waterfall import waterfall
-from harness_eval.report.why import SIGNIFICANT
 from harness_eval.types import Json
 
 Section = Mapping[str, Json]
-
-_LEVELS_DRAWN = 24
 
 
 def page(data: Section, embedded: Sequence[Embedded] = (), run: str = "RUN") -> str:
@@ -70,32 +77,33 @@ def page(data: Section, embedded: Sequence[Embedded] = (), run: str = "RUN") -> 
 
 
 def _drawings(section: Section, place: int, embedded: Embedded) -> dict[str, Json]:
-    from markupsafe import Markup  # lazy: slow import
-
     ranked = ranked_harnesses(section)
     drawn: dict[str, Json] = {"id": f"endpoint-{place}", "ranked": ranked, "forest": None, "effects": None}
     rows = [_harness_row(entry, section) for entry in ranked if entry["estimate"] is not None]
     if rows:
-        scale = Scale("score, percent of tasks", 0.0, 100.0, _percent(section["canonical"]["estimate"]))
-        drawn["forest"] = _both(Markup, f"forest-{place}", rows, scale)
-    levels = [row for row in section["axes"] if row["effect"] is not None][:_LEVELS_DRAWN]
+        scale = Scale("score, percent of tasks", 0.0, 100.0, in_percent(section["canonical"]["estimate"]))
+        drawn["forest"] = both_forms(forest, f"forest-{place}", rows, scale)
+    levels = [row for row in section["axes"] if row["effect"] is not None][:LEVELS_DRAWN]
     if levels:
-        drawn["effects"] = _both(Markup, f"effects-{place}", [_level_row(row) for row in levels], _effect_scale(levels))
+        rows = [_level_row(row) for row in levels]
+        drawn["effects"] = both_forms(forest, f"effects-{place}", rows, _effect_scale(levels))
     refused = {entry["harness"] for entry in section["unsupported"]}
     shown = [entry["harness"] for entry in ranked if entry["harness"] not in refused]
     drawn["map"] = matrix.heat_map(section, shown, embedded)
     drawn["labels"] = matrix.labels(section, [entry["harness"] for entry in ranked])
     drawn["stops"] = _columns(section, "stops")
-    drawn["drop"] = _drop(Markup, section, f"drop-{place}")
+    drawn["drop"] = _drop(section, f"drop-{place}")
     drawn["contents"] = _contents(section, bool(drawn["map"]["judged"]))
     return drawn
 
 
-def _drop(markup: type[str], section: Section, name: str) -> dict[str, str] | None:
+def _drop(section: Section, name: str) -> dict[str, str] | None:
     """The waterfall of the trace; None without one, or while part of it is unknown."""
+    from markupsafe import Markup  # lazy: slow import
+
     trace = section["trace"]
     drawn = {form: waterfall(name, trace, narrow=form == "narrow") for form in ("wide", "narrow") if trace}
-    return {form: markup(text) for form, text in drawn.items() if text is not None} or None
+    return {form: Markup(text) for form, text in drawn.items() if text is not None} or None
 
 
 def _contents(section: Section, mapped: bool) -> list[tuple[str, str]]:
@@ -114,11 +122,6 @@ def _contents(section: Section, mapped: bool) -> list[tuple[str, str]]:
     return [(anchor, name) for anchor, name, there in parts if there]
 
 
-def _both(markup: type[str], name: str, rows: Sequence[Row], scale: Scale) -> dict[str, str]:
-    """The wide and the narrow form of one drawing; the page shows the one that fits."""
-    return {form: markup(figures.forest(name, rows, scale, narrow=form == "narrow")) for form in ("wide", "narrow")}
-
-
 def ranked_harnesses(section: Section) -> list[Section]:
     """The harnesses from the lowest score to the highest, those without a score last."""
     return sorted(section["harnesses"], key=lambda entry: (entry["estimate"] is None, entry["estimate"] or 0.0))
@@ -132,19 +135,14 @@ def _harness_row(entry: Section, section: Section) -> Row:
 
 
 def _level_row(level: Section) -> Row:
-    p = level["p_adjusted"]
-    colour = MUTED if p is None or p >= SIGNIFICANT else BAD if level["effect"] < 0 else GOOD
+    colour = effect_colour(level["effect"], level["p_adjusted"])
     told = effect_words.effect_phrase(level)
     return _row(effect_words.level_name(level), effect_words.effect_figures(level), colour, told)
 
 
 def _row(label: str, values: Section, colour: str, said: str) -> Row:
-    low, high = _percent(values["low"]), _percent(values["high"])
+    low, high = in_percent(values["low"]), in_percent(values["high"])
     return Row(label, 100 * values["estimate"], low, high, colour, said)
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
 
 
 def _effect_scale(levels: Sequence[Section]) -> Scale:

@@ -118,7 +118,7 @@ def _trials(recorded: Recorded, outcomes: Sequence[Outcome], unsupported: int) -
             "owed": planned - done,
         },
         "incomplete": planned > done,
-        "lost": {owner: sum(labels.values()) for owner, labels in lost.items()},
+        "lost": counts.by_owner(lost),
         "lost_labels": lost,
         "lost_messages": counts.lost_messages(outcomes),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from harness_eval.report.why import SIGNIFICANT
+from harness_eval.report.effect_words import effect_figures, level_name, standing_out
 from harness_eval.report.wording import count, difference, one_line, p_value, points, share
 from harness_eval.types import Json
 
@@ -65,11 +65,11 @@ def verdict_sentence(trace: Section) -> str:
     """Which changes make the drop, as far as they stand out from noise; "" where none is known."""
     if all(row["effect"] is None for row in trace["axes"]):
         return ""
-    sure = [row for row in trace["axes"] if row["effect"] is not None and _is_sure(row) and row["effect"] < 0]
+    sure = [row for row in standing_out(trace) if row["effect"] < 0]
     if not sure:
         tested = any(row["p_adjusted"] is not None for row in trace["axes"])
         return _unsure(trace) if tested else "With so few tasks no change has an interval."
-    return f"The cost lies in {' and '.join(f'{change_name(row)} ({value_phrase(row)})' for row in sure)}."
+    return f"The cost lies in {' and '.join(f'{level_name(row)} ({value_phrase(row)})' for row in sure)}."
 
 
 def _unsure(trace: Section) -> str:
@@ -78,25 +78,16 @@ def _unsure(trace: Section) -> str:
     largest = min(tested, key=lambda row: row["effect"])
     if largest["high"] is None or largest["high"] >= 0:
         return "No single change stands out from noise."
-    place = f"{change_name(largest)} ({value_phrase(largest)})"
+    place = f"{level_name(largest)} ({value_phrase(largest)})"
     many = f"among {count(len(tested), 'change')} looked at it is not beyond doubt (Holm p"
     return f"The likeliest place of the cost is {place}; {many} {p_value(largest['p_adjusted'])})."
-
-
-def _is_sure(row: Section) -> bool:
-    return row["p_adjusted"] is not None and row["p_adjusted"] < SIGNIFICANT
-
-
-def change_name(row: Section) -> str:
-    """`axis = level`; axes that change together share one."""
-    return f"{one_line(row['axis'])} = {one_line(row['level'])}"
 
 
 def value_phrase(row: Section) -> str:
     """What a change costs, or why that is unknown."""
     if row["effect"] is None:
         return f"unknown: {one_line(row['reason'])}"
-    return difference({"estimate": row["effect"], "low": row["low"], "high": row["high"]}, signed=True)
+    return difference(effect_figures(row), signed=True)
 
 
 def interaction_phrase(row: Section) -> str:
@@ -140,7 +131,7 @@ def terminal_lines(section: Section, run: str = "RUN") -> list[str]:
 def table_lines(trace: Section) -> list[str]:
     """The whole trace for a terminal: both ends, each change, what is left over."""
     lines = textwrap.wrap(drop_sentence(trace), _WIDTH)
-    names = [change_name(row) for row in trace["axes"]]
+    names = [level_name(row) for row in trace["axes"]]
     width = min(60, max(len(name) for name in [*names, LEFT_OVER]))
     for name, row in zip(names, trace["axes"], strict=True):
         p = "" if row["p_adjusted"] is None else f"  Holm p {p_value(row['p_adjusted'])}"

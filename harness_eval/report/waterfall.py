@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness_eval.report import figures, traced_words
-from harness_eval.report.figures import BAD, GOOD, MARK, MUTED, RULE, Scale
-from harness_eval.report.why import SIGNIFICANT
+from harness_eval.report.effect_words import level_name
+from harness_eval.report.figures import BAD, MARK, MUTED, RULE, Scale, effect_colour, in_percent
 from harness_eval.report.wording import one_line, percent, points
 from harness_eval.types import Json
 
@@ -51,7 +51,7 @@ def waterfall(name: str, trace: Section, *, narrow: bool = False) -> str | None:
 def _steps(trace: Section) -> list[_Step]:
     """The canonical end, the changes, what they leave over, and the worst end."""
     steps, at = [_end(trace["canonical"], trace["from"], MARK)], 100 * trace["from"]["estimate"]
-    rows = [(_short(row), row["effect"], row, _colour(row)) for row in trace["axes"]]
+    rows = [(_short(row), row["effect"], row, effect_colour(row["effect"], row["p_adjusted"])) for row in trace["axes"]]
     if traced_words.tests_what_is_left(trace):
         rows.append((traced_words.LEFT_OVER, trace["residual"]["estimate"], trace["residual"], MUTED))
     for label, size, limits, colour in rows:
@@ -64,17 +64,12 @@ def _steps(trace: Section) -> list[_Step]:
 
 def _short(row: Section) -> str:
     """A change as a drawing has room for it: axes that change together without their levels."""
-    return one_line(row["axis"]) if row["tied"] else traced_words.change_name(row)
+    return one_line(row["axis"]) if row["tied"] else level_name(row)
 
 
 def _end(name: str, score: Section, colour: str) -> _Step:
-    low, high = (None if score[key] is None else 100 * score[key] for key in ("low", "high"))
+    low, high = in_percent(score["low"]), in_percent(score["high"])
     return _Step(name, 100 * score["estimate"], None, low, high, colour, percent(score["estimate"]))
-
-
-def _colour(row: Section) -> str:
-    p = row["p_adjusted"]
-    return MUTED if p is None or p >= SIGNIFICANT else BAD if row["effect"] < 0 else GOOD
 
 
 def _draw(axes: Any, place: int, step: _Step) -> None:

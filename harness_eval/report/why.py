@@ -106,6 +106,11 @@ def not_compared(void: Mapping[str, Void], axis: str, levels: Sequence[str]) -> 
     return None if one is None or may_differ else one.reason
 
 
+def significant(p_adjusted: float | None) -> bool:
+    """Whether chance alone would rarely show so much, after all that was looked at; an unknown p says no."""
+    return p_adjusted is not None and p_adjusted < SIGNIFICANT
+
+
 def _kinds(shares: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
     """Shares summed by kind of harness overfitting; unknown where no axis of the kind has a known share."""
     summed = []
