@@ -8,8 +8,7 @@ from pathlib import Path
 
 from harness_eval import recording
 from harness_eval.errors import ConfigError
-from harness_eval.report import comparison_details, comparison_words, effect_words, wording
-from harness_eval.report.comparison_page import page
+from harness_eval.report.comparison_page import SPOKEN, page
 from harness_eval.report.templating import as_markdown
 from harness_eval.report.whole import encode, replace
 from harness_eval.types import Json
@@ -19,13 +18,7 @@ FILES = ("comparison.md", "comparison.html", "comparison.json")
 
 def markdown(data: Mapping[str, Json]) -> str:
     """The content of comparison.json as GitHub-flavoured Markdown that fits a comment on a pull request."""
-    spoken = {
-        "words": comparison_words,
-        "details": comparison_details,
-        "effect_words": effect_words,
-        "wording": wording,
-    }
-    text = as_markdown().get_template("comparison.md.j2").render(data=data, **spoken)
+    text = as_markdown().get_template("comparison.md.j2").render(data=data, **SPOKEN)
     return re.sub(r"\n{3,}", "\n\n", text)
 
 

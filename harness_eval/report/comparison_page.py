@@ -25,19 +25,19 @@ from harness_eval.types import Json
 
 Data = Mapping[str, Json]
 
+SPOKEN = {  # by its templates
+    "words": comparison_words,
+    "details": comparison_details,
+    "effect_words": effect_words,
+    "wording": wording,
+}
 _COLOURS = {"better": GOOD, "narrower": GOOD, "worse": BAD, "wider": BAD, "no difference seen": MUTED}
 _DRAWN = {"worst": "WORST", "mean": "MEAN", "canonical": "CANONICAL", "gap": "GAP", "spread": "SPREAD"}
 
 
 def page(data: Data) -> str:
     """The content of comparison.json as an HTML document that needs no script and loads nothing."""
-    spoken = {
-        "words": comparison_words,
-        "details": comparison_details,
-        "effect_words": effect_words,
-        "wording": wording,
-    }
-    return as_html().get_template("comparison.html.j2").render(data=data, drawn=_drawings(data), **spoken)
+    return as_html().get_template("comparison.html.j2").render(data=data, drawn=_drawings(data), **SPOKEN)
 
 
 def _drawings(data: Data) -> dict[str, dict[str, str] | None]:

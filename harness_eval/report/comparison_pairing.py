@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness_eval.errors import ConfigError, nearest
+from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.report import support
 from harness_eval.report.recorded import Outcome, Recorded, read
 from harness_eval.report.wording import count, one_line
@@ -177,9 +177,8 @@ def _nothing(found: Pairing) -> str:
 def left_out_phrase(entry: Entry) -> str:
     """What is not compared, how many, which, and why."""
     names = entry["names"]
-    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-    shown = ", ".join(one_line(name, 60) for name in names[:_NAMES_SHOWN])
-    return f"{count(len(names), entry['what'])} ({shown}{more}): {one_line(entry['reason'], 200)}"
+    shown = listed([one_line(name, 60) for name in names], _NAMES_SHOWN)
+    return f"{count(len(names), entry['what'])} ({shown}): {one_line(entry['reason'], 200)}"
 
 
 def _notes(before: Side, after: Side) -> list[str]:

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from harness_eval.report import comparison_details as details
 from harness_eval.report import comparison_words as words
+from harness_eval.report.columns import NAME, WIDTH, cut, wrapped
 from harness_eval.report.effect_words import level_name
 from harness_eval.report.wording import UNKNOWN, count, difference, one_line, percent, points
 from harness_eval.types import Json
 
 Data = Mapping[str, Json]
 
-_NAME = 12
-_WIDTH = 110
-_WIDEST = 140
 _SHOWN = 4
 _HARNESSES_SHOWN = 6
 
@@ -23,9 +21,9 @@ _HARNESSES_SHOWN = 6
 def comparison_text(data: Data) -> str:
     """The content of comparison.json as plain text for a terminal."""
     lines = [
-        *_wrapped("BEFORE", f"{words.title(data['before'])}"),
-        *_wrapped("AFTER", f"{words.title(data['after'])}"),
-        *_wrapped("COMPARED", words.compared_phrase(data)),
+        *wrapped("BEFORE", f"{words.title(data['before'])}"),
+        *wrapped("AFTER", f"{words.title(data['after'])}"),
+        *wrapped("COMPARED", words.compared_phrase(data)),
         "",
         *_table(words.leading(data)),
         *_table(words.secondary(data)[:1]),
@@ -33,22 +31,22 @@ def comparison_text(data: Data) -> str:
         words.headline(data),
     ]
     for sentence in words.sentences(data):
-        lines += textwrap.wrap(sentence, _WIDTH)
+        lines += textwrap.wrap(sentence, WIDTH)
     lines += ["", *_harnesses(data), *_levels(data), *_tasks(data), *_labels(data)]
     lost = data["lost"]
-    lines += _wrapped("LOST", f"{details.lost_phrase(lost['before'])}, then {details.lost_phrase(lost['after'])}")
+    lines += wrapped("LOST", f"{details.lost_phrase(lost['before'])}, then {details.lost_phrase(lost['after'])}")
     for place, row in enumerate(data["spent"]):
-        lines += _wrapped("" if place else "A TRIAL", details.spent_phrase(row))
+        lines += wrapped("" if place else "A TRIAL", details.spent_phrase(row))
     for place, told in enumerate(details.left_out(data)):
-        lines += _wrapped("" if place else "LEFT OUT", told)
+        lines += wrapped("" if place else "LEFT OUT", told)
     for note in data["notes"]:
-        lines += _wrapped("note", one_line(note))
-    return "\n".join(line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…" for line in lines) + "\n"
+        lines += wrapped("note", one_line(note))
+    return "\n".join(cut(line) for line in lines) + "\n"
 
 
 def _table(lines: Sequence[words.Line]) -> list[str]:
     return [
-        f"{one.name:{_NAME}}{one.before:>9} → {one.after:<9} {one.change:>9} {one.interval:<16} {_said(one)}".rstrip()
+        f"{one.name:{NAME}}{one.before:>9} → {one.after:<9} {one.change:>9} {one.interval:<16} {_said(one)}".rstrip()
         for one in lines
     ]
 
@@ -63,7 +61,7 @@ def _said(line: words.Line) -> str:
 
 
 def _harnesses(data: Data) -> list[str]:
-    lines = _wrapped("HARNESSES", words.harness_counts(data))
+    lines = wrapped("HARNESSES", words.harness_counts(data))
     rows = [row for row in data["harnesses"] if row["change"]["estimate"] is not None]
     half = _HARNESSES_SHOWN // 2
     shown = rows if len(rows) <= _HARNESSES_SHOWN else [*rows[:half], *rows[-half:]]
@@ -77,7 +75,7 @@ def _harnesses(data: Data) -> list[str]:
 
 
 def _levels(data: Data) -> list[str]:
-    lines = _wrapped("LEVELS", details.levels_phrase(data))
+    lines = wrapped("LEVELS", details.levels_phrase(data))
     for row in details.moved_levels(data)[:_SHOWN]:
         effects = " → ".join(points(row[side]["estimate"], signed=True) for side in ("before", "after"))
         moved = difference(row["change"], signed=True)
@@ -86,7 +84,7 @@ def _levels(data: Data) -> list[str]:
 
 
 def _tasks(data: Data) -> list[str]:
-    lines = _wrapped("TASKS", details.tasks_phrase(data))
+    lines = wrapped("TASKS", details.tasks_phrase(data))
     for row in details.top_tasks(data, 2):
         before, after = percent(row["before"]), percent(row["after"])
         name = one_line(row["task"], 34)
@@ -98,14 +96,9 @@ def _labels(data: Data) -> list[str]:
     if not data["labels"]:
         return []
     moved = [row for row in data["labels"] if row["moved"]]
-    lines = _wrapped("LABELS", f"{len(moved) or 'none'} of {count(len(data['labels']), 'label')} grew or shrank")
+    lines = wrapped("LABELS", f"{len(moved) or 'none'} of {count(len(data['labels']), 'label')} grew or shrank")
     for row in moved[:_SHOWN]:
         share = difference(row["change"], signed=True)
         told = details.label_word(row)
         lines.append(f"  {one_line(row['label'], 34):<36}{told:<7} {details.met_phrase(row):<42} {share}")
     return lines
-
-
-def _wrapped(name: str, text: str) -> list[str]:
-    """A named paragraph: the name in its column, the text beside it."""
-    return [f"{'' if place else name:{_NAME}}{line}" for place, line in enumerate(textwrap.wrap(text, _WIDTH - _NAME))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from harness_eval.errors import listed
 from harness_eval.report import diagnosis_words, effect_words
 from harness_eval.report.wording import (
     SCRIPTED,
@@ -166,8 +167,7 @@ def worst_phrase(section: Section) -> str:
         return one_line(worst["harness"])
     if len(members) == tested:
         return f"one of {tested}: any harness may be it"
-    more = f" and {len(members) - _SET_SHOWN} more" if len(members) > _SET_SHOWN else ""
-    return f"one of {len(members)}: {', '.join(one_line(name) for name in members[:_SET_SHOWN])}{more}"
+    return f"one of {len(members)}: {listed([one_line(name) for name in members], _SET_SHOWN)}"
 
 
 def sentences(section: Section, data: Section) -> list[str]:

@@ -5,18 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from harness_eval.report import (
-    designed,
-    diagnosis_words,
-    effect_words,
-    findings,
-    overview,
-    spending,
-    traced_words,
-    undone,
-    wording,
-)
 from harness_eval.report.content import sections_of
+from harness_eval.report.spoken import SPOKEN
 from harness_eval.report.templating import as_markdown
 from harness_eval.types import Json
 
@@ -54,15 +44,7 @@ def _rendered(data: Mapping[str, Json], run: str, most: int, sections: Sequence[
             several=len(every) > 1,
             missing=len(every) - len(sections),
             most=most,
-            designed=designed,
-            effect_words=effect_words,
-            findings=findings,
-            diagnosis=diagnosis_words,
-            overview=overview,
-            traced=traced_words,
-            spending=spending,
-            undone=undone,
-            wording=wording,
+            **SPOKEN,
         )
     )
     return re.sub(r"\n{3,}", "\n\n", text)

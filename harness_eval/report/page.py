@@ -8,19 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from harness_eval.bundled import folder
-from harness_eval.report import (
-    designed,
-    diagnosis_words,
-    effect_words,
-    findings,
-    follows,
-    matrix,
-    overview,
-    spending,
-    traced_words,
-    undone,
-    wording,
-)
+from harness_eval.report import effect_words, matrix, wording
 from harness_eval.report.content import sections_of
 from harness_eval.report.embedded import Embedded
 from harness_eval.report.figures import (
@@ -35,6 +23,7 @@ from harness_eval.report.figures import (
     forest,
     in_percent,
 )
+from harness_eval.report.spoken import SPOKEN
 from harness_eval.report.templating import as_html
 from harness_eval.report.waterfall import waterfall
 from harness_eval.types import Json
@@ -62,16 +51,7 @@ def page(data: Section, embedded: Sequence[Embedded] = (), run: str = "RUN") -> 
             sections=list(zip(sections, drawn, strict=True)),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            effect_words=effect_words,
-            findings=findings,
-            follows=follows,
-            diagnosis=diagnosis_words,
-            designed=designed,
-            overview=overview,
-            traced=traced_words,
-            spending=spending,
-            undone=undone,
-            wording=wording,
+            **SPOKEN,
         )
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from harness_eval.report import diagnosis_words as diagnosis
 from harness_eval.report import effect_words, findings, traced_words
+from harness_eval.report.columns import NAME, WIDTH, cut, wrapped
 from harness_eval.report.content import sections_of
 from harness_eval.report.why import NEVER_ACTED
 from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent
@@ -17,10 +18,7 @@ _SHARES_SHOWN = 3
 _SHARE_SHOWN = 0.005  # below that a share is not worth a place on the line
 _NOTES_SHOWN = 4
 _UNSUPPORTED_SHOWN = 3
-_NAME = 12
 _LABELS_SHOWN = 4
-_WIDTH = 110
-_WIDEST = 140
 
 
 def summary_text(data: Mapping[str, Json], run: str = "RUN") -> str:
@@ -55,12 +53,12 @@ def _headline(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str
     if not trials["judged"]:
         return [*lines, *findings.sentences(section, data)]
     lines += [
-        f"{one.name:{_NAME}}{one.value:>10}  {one.interval:<16}  {one.meaning}"
+        f"{one.name:{NAME}}{one.value:>10}  {one.interval:<16}  {one.meaning}"
         for one in (*findings.headlines(section, data), *findings.low_end(section))
     ]
     lines.append("")
     for sentence in findings.sentences(section, data):
-        lines += textwrap.wrap(sentence, _WIDTH)
+        lines += textwrap.wrap(sentence, WIDTH)
     return lines
 
 
@@ -76,7 +74,7 @@ def _why(section: Mapping[str, Json]) -> list[str]:
         shares.insert(0, f"axes that this design cannot tell apart {percent(section['entangled_share'])}")
     unknown = diagnosis.unknown_axes_sentence(section)
     told = " · ".join(shares[:_SHARES_SHOWN]) or unknown or "no axis explains variance beyond noise"
-    lines = ["", *_wrapped("WHY", told)]
+    lines = ["", *wrapped("WHY", told)]
     known = [row for row in section["axes"] if row["effect"] is not None]
     if known and "joint p" in told:
         lines.append(
@@ -98,38 +96,38 @@ def _why(section: Mapping[str, Json]) -> list[str]:
 
 def _whose(section: Mapping[str, Json]) -> list[str]:
     """Who must act, the labels that cost most, and how the endpoint served."""
-    lines = ["", *_wrapped("WHOSE", diagnosis.blame_sentence(section))]
-    lines += _wrapped("", diagnosis.common_sentence(section))
+    lines = ["", *wrapped("WHOSE", diagnosis.blame_sentence(section))]
+    lines += wrapped("", diagnosis.common_sentence(section))
     labels = diagnosis.costly(section)
     for place, row in enumerate(labels[:_LABELS_SHOWN]):
         owner = f"{row['owner']}, {diagnosis.effect_name(row['effect'])}"
         most = diagnosis.most_in_phrase(row, 1)
         met = f"{one_line(row['label']):<34} {count(row['trials'], 'trial'):<11} {owner:<34} most in {most}"
-        lines.append(_cut(f"{'' if place else 'LABELS':{_NAME}}{met}"))
+        lines.append(cut(f"{'' if place else 'LABELS':{NAME}}{met}"))
     if len(labels) > _LABELS_SHOWN:
-        lines.append(f"{'':{_NAME}}{count(len(labels) - _LABELS_SHOWN, 'more label')} in the report")
+        lines.append(f"{'':{NAME}}{count(len(labels) - _LABELS_SHOWN, 'more label')} in the report")
     health = section["endpoint_health"]
     told = dict(diagnosis.health_rows(section))
     if health["requests"]:
-        lines += _wrapped("ENDPOINT", f"requests: {told['Requests']}; {diagnosis.tokens_phrase(health)}")
+        lines += wrapped("ENDPOINT", f"requests: {told['Requests']}; {diagnosis.tokens_phrase(health)}")
     if health["retried"]:
-        lines += _wrapped("", f"retried: {told['Retried']}")
+        lines += wrapped("", f"retried: {told['Retried']}")
     if health["oddities"]:
-        lines += _wrapped("", f"put right: {told['Put right']}")
+        lines += wrapped("", f"put right: {told['Put right']}")
     if health["probe"]:
-        lines += _wrapped("", f"probe: {diagnosis.probe_phrase(section)}")
+        lines += wrapped("", f"probe: {diagnosis.probe_phrase(section)}")
     return lines
 
 
 def _rest(section: Mapping[str, Json]) -> list[str]:
     lines = []
     if any(entry["verdict"] for entry in section["harnesses"]):
-        lines += _wrapped("VERDICTS", f"{findings.verdict_counts(section)}; {findings.MARGIN}")
-    lines.append(f"{'LOST':{_NAME}}{diagnosis.lost_phrase(section)}")
+        lines += wrapped("VERDICTS", f"{findings.verdict_counts(section)}; {findings.MARGIN}")
+    lines.append(f"{'LOST':{NAME}}{diagnosis.lost_phrase(section)}")
     notes = section["notes"]
-    lines += [f"{'note':{_NAME}}{one_line(note)}" for note in notes[:_NOTES_SHOWN]]
+    lines += [f"{'note':{NAME}}{one_line(note)}" for note in notes[:_NOTES_SHOWN]]
     if len(notes) > _NOTES_SHOWN:
-        lines.append(f"{'':{_NAME}}and {count(len(notes) - _NOTES_SHOWN, 'more note')} in the report")
+        lines.append(f"{'':{NAME}}and {count(len(notes) - _NOTES_SHOWN, 'more note')} in the report")
     return lines
 
 
@@ -137,7 +135,7 @@ def _not_run(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str]
     if not section["unsupported"]:
         return []
     groups = diagnosis.unsupported_groups(section)
-    lines = [f"{'NOT RUN':{_NAME}}{diagnosis.unsupported_phrase(section, data)}"]
+    lines = [f"{'NOT RUN':{NAME}}{diagnosis.unsupported_phrase(section, data)}"]
     for reason, label, names in groups[:_UNSUPPORTED_SHOWN]:
         who = one_line(names[0]) if len(names) == 1 else count(len(names), "harness")
         lines += _indented(f"{who}: {f'{one_line(label)}, ' if label else ''}{one_line(reason)}")
@@ -148,14 +146,5 @@ def _not_run(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str]
     return lines
 
 
-def _wrapped(name: str, text: str) -> list[str]:
-    """A named paragraph: the name in its column, the text beside it."""
-    return [f"{'' if place else name:{_NAME}}{line}" for place, line in enumerate(textwrap.wrap(text, _WIDTH - _NAME))]
-
-
 def _indented(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")

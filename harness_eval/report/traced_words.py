@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
+from harness_eval.report.columns import WIDTH, cut, wrapped
 from harness_eval.report.effect_words import effect_figures, level_name, standing_out
 from harness_eval.report.wording import count, difference, one_line, p_value, points, share
 from harness_eval.types import Json
@@ -22,8 +23,6 @@ MEANING = (
 )
 LEFT_OVER = "three or more together"
 _NAMED = 3  # changes that the one line names
-_WIDTH = 110
-_NAME = 12  # of the column in which a terminal names a line
 
 
 def offer(section: Section, run: str = "RUN") -> str | None:
@@ -122,22 +121,18 @@ def terminal_lines(section: Section, run: str = "RUN") -> list[str]:
     """The line of the summary: what makes the drop, or how to have it traced."""
     trace = section["trace"]
     told = one_line_summary(trace) if trace else offer(section, run)
-    if told is None:
-        return []
-    lines = textwrap.wrap(told, _WIDTH - _NAME, break_on_hyphens=False)
-    return [f"{'' if place else 'WORST DROP':{_NAME}}{line}" for place, line in enumerate(lines)]
+    return [] if told is None else wrapped("WORST DROP", told, hyphens=False)
 
 
 def table_lines(trace: Section) -> list[str]:
     """The whole trace for a terminal: both ends, each change, what is left over."""
-    lines = textwrap.wrap(drop_sentence(trace), _WIDTH)
+    lines = textwrap.wrap(drop_sentence(trace), WIDTH)
     names = [level_name(row) for row in trace["axes"]]
     width = min(60, max(len(name) for name in [*names, LEFT_OVER]))
     for name, row in zip(names, trace["axes"], strict=True):
         p = "" if row["p_adjusted"] is None else f"  Holm p {p_value(row['p_adjusted'])}"
-        cell = name if len(name) <= width else f"{name[: width - 1]}…"
-        lines.append(f"  {cell:<{width}}  {value_phrase(row)}{p}")
+        lines.append(f"  {cut(name, width):<{width}}  {value_phrase(row)}{p}")
     if tests_what_is_left(trace):
         lines.append(f"  {LEFT_OVER:<{width}}  {difference(trace['residual'], signed=True)}")
-    lines += textwrap.wrap(verdict_sentence(trace), _WIDTH)
+    lines += textwrap.wrap(verdict_sentence(trace), WIDTH)
     return [*lines, said] if (said := unfinished(trace)) else lines
