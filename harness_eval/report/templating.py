@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness_eval.bundled import folder
 from harness_eval.diagnosis.labels import LABELS
@@ -24,35 +24,34 @@ _SPECIAL = re.compile(r"[^\w .,:;/=+%'-]", re.ASCII)
 @cache
 def as_html(shown: Callable[[str], str] = wording.printable) -> Environment:
     """HTML; `shown` makes of text that is no markup of ours what a reader is shown, before it is escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
-
-    environment = Environment(
-        loader=FileSystemLoader(folder("templates")),
+    return _environment(
         autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
         finalize=lambda value: shown(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
     )
-    environment.tests["left_out"] = undone.is_left_out
-    return environment
 
 
 @cache
 def as_markdown() -> Environment:
     """Markdown; every expression is escaped that is not marked as ready."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
-
-    environment = Environment(
-        loader=FileSystemLoader(folder("templates")),
+    environment = _environment(
         autoescape=False,  # this is Markdown: `finalize` escapes every expression instead
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=lambda value: value if isinstance(value, Ready) else prose(value),
     )
     environment.filters["name"] = lambda text: Ready(name(text))
+    return environment
+
+
+def _environment(**settings: Any) -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
+
+    environment = Environment(
+        loader=FileSystemLoader(folder("templates")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **settings,
+    )
     environment.tests["left_out"] = undone.is_left_out
     return environment
 

@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 
 from harness_eval import store
 from harness_eval.bundled import folder as bundled_folder
-from harness_eval.errors import ConfigError
 from harness_eval.report.trajectory import environment, pair_html, trial_html
 from harness_eval.report.trajectory_index import ORDERS, OUTCOMES, Entry, Index, Order, Wanted, ordered, select
+from harness_eval.report.trajectory_told import study_of
 from harness_eval.types import Json
 
 PAGE = 100  # trials of one page of the list
@@ -76,10 +76,7 @@ class Pages:
 
     @property
     def _study(self) -> Mapping[str, Json]:
-        try:
-            return store.read_study(self.folder)
-        except ConfigError:
-            return {}
+        return study_of(self.folder)[0]
 
     def listed(self, query: Query) -> str:
         """The list of trials."""

@@ -120,7 +120,7 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
 
     Deriving its requests takes as all of them are long; without it they are left out.
     """
-    study, ties = _told_of(folder)
+    study, ties = study_of(folder)
     entry, canonical = _entries(study, row["harness"])
     harness = _harness(recording.dump(entry.get("spec")) if entry else b"")
     trial = Trial(
@@ -152,8 +152,8 @@ def _study(path: Path, written: int) -> tuple[Mapping[str, Json], Mapping[str, s
     return study, followed_in(study)
 
 
-def _told_of(folder: Path) -> tuple[Mapping[str, Json], Mapping[str, str]]:
-    """What study.json says, and its axes that follow from others; nothing where it cannot be read."""
+def study_of(folder: Path) -> tuple[Mapping[str, Json], Mapping[str, str]]:
+    """What study.json says, and its axes that follow from others; nothing where it cannot be read. Read once."""
     try:
         return _study(folder, (folder / store.STUDY).stat().st_mtime_ns)
     except (OSError, ConfigError):
