@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from harness_eval import __version__
-from harness_eval.errors import redact
 from harness_eval.report import comparison_counts, comparison_moved, counts
 from harness_eval.report.comparison_moved import change
 from harness_eval.report.comparison_pairing import Pairing, Side
+from harness_eval.report.recorded import endpoint_of
 from harness_eval.types import Json
 
 METHOD = {
@@ -80,7 +80,7 @@ def _canonical(pairing: Pairing) -> str | None:
 
 
 def _side(side: Side) -> dict[str, Json]:
-    study, endpoint = side.recorded.study, side.endpoint
+    study = side.recorded.study
     judged = sum(outcome.judged for outcome in side.outcomes)
     return {
         "name": study.get("name") or "unnamed study",
@@ -88,15 +88,10 @@ def _side(side: Side) -> dict[str, Json]:
         "created": study.get("created"),
         "seed": study.get("seed"),
         "repeats": study.get("repeats"),
-        "suites": sorted({str(task.get("suite")) for task in side.recorded.named("tasks") if task.get("suite")}),
+        "suites": side.recorded.suites,
         "imported": study.get("imported"),
         "versions": dict(study.get("versions") or {}),
-        "endpoint": {
-            "name": endpoint["name"],
-            "model": endpoint.get("model") or endpoint["name"],
-            "base_url": redact(str(endpoint.get("base_url") or "")),
-            "scripted": bool(endpoint.get("scripted")),
-        },
+        "endpoint": endpoint_of(side.endpoint),
         "trials": {"run": len(side.outcomes), "judged": judged, "lost": len(side.outcomes) - judged},
         "n_tasks": len(side.recorded.named("tasks")),
         "n_harnesses": len(side.recorded.named("harnesses")),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness_eval.report import support
+from harness_eval.report import counts, support
 from harness_eval.report.comparison_pairing import Pairing
 from harness_eval.report.leading import figures
-from harness_eval.report.why import NEVER_ACTED, not_compared
+from harness_eval.report.why import why_untested
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def levels(pairing: Pairing, canonical: str | None, before_TH: Any, after_TH: An
     before, after, moved = (
         axis_effects(table[:, kept], varied, usual) for table in (before_TH, after_TH, after_TH - before_TH)
     )
-    rows = [_level(pairing, each) for each in zip(before.levels, after.levels, moved.levels, strict=True)]
+    untested = _untested(pairing)
+    every = zip(before.levels, after.levels, moved.levels, strict=True)
+    rows = [_level(each, untested(each[2].axis, each[2].level)) for each in every]
     rows.sort(key=lambda row: (row["p_adjusted"] is None, row["p_adjusted"] or 0.0, _largest_drop(row)))
     return {"rows": rows, "reason": None if rows else "no harness that is compared differs from the canonical one"}
 
@@ -81,12 +83,11 @@ def _why_no_levels(pairing: Pairing, canonical: str | None, labels: Sequence[Seq
     return "the canonical harnesses differ" if labels[0][place] != labels[1][place] else None
 
 
-def _level(pairing: Pairing, effects: tuple[AxisEffect, AxisEffect, AxisEffect]) -> dict[str, Json]:
-    """A level by its effects before and after, and by that on the change; of an untested one only why."""
+def _level(effects: tuple[AxisEffect, AxisEffect, AxisEffect], reason: str | None) -> dict[str, Json]:
+    """A level by its effects before and after, and by that on the change; of an untested one only the reason."""
     from harness_eval.stats.compare import NOT_KNOWN, Change  # lazy: slow import
 
     before, after, moved = effects
-    reason = _untested(pairing, moved.axis, moved.level)
     found = NOT_KNOWN if reason else Change(before.effect, after.effect, moved.effect)
     return {
         "axis": moved.axis,
@@ -98,17 +99,20 @@ def _level(pairing: Pairing, effects: tuple[AxisEffect, AxisEffect, AxisEffect])
     }
 
 
-def _untested(pairing: Pairing, axis: str, level: str) -> str | None:
-    """Why a level was not tested in one of the runs, if so: it compares nothing there, or it never acted."""
+def _untested(pairing: Pairing) -> Callable[[str, str], str | None]:
+    """What tells of a level why it was not tested in one of the runs, if so."""
+    sides = []
     for order, side in (("first", pairing.before), ("second", pairing.after)):
         entries = side.named("harnesses")
-        having = {name for name in pairing.harnesses if (entries[name].get("labels") or {}).get(axis) == level}
-        void = not_compared(support.void_axes(side.recorded, side.endpoint["name"]), axis, [level])
-        judged = [one for one in side.outcomes if one.judged and one.harness in having]
-        never = NEVER_ACTED if judged and not any(axis in one.acted for one in judged) else None
-        if void or never:
-            return f"{void or never} ({order} run)"
-    return None
+        labels = {name: entries[name].get("labels") or {} for name in pairing.harnesses}
+        exposure = counts.exposure((one for one in side.outcomes if one.harness in labels), labels)
+        sides.append((order, support.void_axes(side.recorded, side.endpoint["name"]), exposure))
+
+    def told(axis: str, level: str) -> str | None:
+        reasons = ((order, why_untested(void, exposure, axis, [level])) for order, void, exposure in sides)
+        return next((f"{reason} ({order} run)" for order, reason in reasons if reason), None)
+
+    return told
 
 
 def tasks(pairing: Pairing, before_TH: Any, after_TH: Any) -> dict[str, Json]:

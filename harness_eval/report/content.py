@@ -75,7 +75,7 @@ def _study(recorded: Recorded) -> dict[str, Json]:
         **{key: study.get(key) for key in _SETTINGS},
         "imported": study.get("imported"),
         "coverage": coverage(recorded),
-        "suites": sorted({str(task.get("suite")) for task in recorded.named("tasks") if task.get("suite")}),
+        "suites": recorded.suites,
         "canonical_harness": study.get("canonical"),
         "n_family": len(recorded.named("harnesses")) + len(study.get("unsupported") or ()),
         "method": [{"what": what, "how": how} for what, how in METHOD.items()],

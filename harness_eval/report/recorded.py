@@ -130,6 +130,17 @@ class Recorded:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
         return list(self.study.get(kind) or ())
 
+    def repeats(self, harness: str) -> int:
+        """How many trials of a harness on each task were planned at each endpoint."""
+        usual = self.study.get("repeats")
+        canonical = harness == self.study.get("canonical")
+        return int((self.study.get("canonical_repeats") if canonical else None) or usual or 1)
+
+    @property
+    def suites(self) -> list[str]:
+        """The suites that its tasks are of."""
+        return sorted({str(task.get("suite")) for task in self.named("tasks") if task.get("suite")})
+
     def not_imported(self) -> str:
         """What an import that was interrupted has left out; "" where all is there."""
         imported = self.study.get("imported")
@@ -197,6 +208,16 @@ def outcome_of(row: Mapping[str, Json]) -> Outcome:
         seconds=float(row.get("seconds") or 0.0),
         cost=row.get("cost"),
     )
+
+
+def endpoint_of(entry: Mapping[str, Json]) -> dict[str, Json]:
+    """What a report says of an endpoint of the study."""
+    return {
+        "name": entry["name"],
+        "model": entry.get("model") or entry["name"],
+        "base_url": redact(str(entry.get("base_url") or "")),
+        "scripted": bool(entry.get("scripted")),
+    }
 
 
 def _texts(value: Json) -> tuple[str, ...]:

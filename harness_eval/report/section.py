@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness_eval.errors import redact
 from harness_eval.report import basis, counts, diagnosed, support, undone
 from harness_eval.report.common import in_common
 from harness_eval.report.follows import followed_in
 from harness_eval.report.health import health
 from harness_eval.report.leading import UNKNOWN, difference, leading, score, too_few
 from harness_eval.report.reading import of_the_wire, readings
-from harness_eval.report.recorded import Outcome, Recorded, Spent
+from harness_eval.report.recorded import Outcome, Recorded, Spent, endpoint_of
 from harness_eval.report.why import why
 from harness_eval.types import Json
 
@@ -38,7 +37,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     spent = recorded.spent.get(name, Spent())
     trials = _trials(recorded, outcomes, support.planned_trials(recorded, refused, every))
     made: dict[str, Json] = {
-        "endpoint": _endpoint(endpoint),
+        "endpoint": endpoint_of(endpoint),
         **trials,
         "unsupported": [*support.nowhere(recorded), *refused.values()],
         "left_out": undone.left_out(recorded),
@@ -91,15 +90,6 @@ def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
 def _groups(recorded: Recorded) -> list[Hashable]:
     """The group of each task; a task without one stands alone."""
     return [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]
-
-
-def _endpoint(endpoint: Mapping[str, Json]) -> dict[str, Json]:
-    return {
-        "name": endpoint["name"],
-        "model": endpoint.get("model") or endpoint["name"],
-        "base_url": redact(str(endpoint.get("base_url") or "")),
-        "scripted": bool(endpoint.get("scripted")),
-    }
 
 
 def _trials(recorded: Recorded, outcomes: Sequence[Outcome], unsupported: int) -> dict[str, Json]:

@@ -56,14 +56,12 @@ def nowhere(recorded: Recorded) -> list[dict[str, Json]]:
 
 def planned_trials(recorded: Recorded, harnesses: Collection[str], outcomes: Iterable[Outcome]) -> int:
     """How many trials of these harnesses were planned at one endpoint, or were run where that is more."""
-    study, tasks = recorded.study, len(recorded.named("tasks"))
+    tasks = len(recorded.named("tasks"))
     run = dict.fromkeys(harnesses, 0)
     for outcome in outcomes:
         if outcome.harness in run:
             run[outcome.harness] += 1
-    usual = int(study.get("repeats") or 1)
-    repeats = {study.get("canonical"): int(study.get("canonical_repeats") or usual)}
-    return sum(max(number, tasks * repeats.get(name, usual)) for name, number in run.items())
+    return sum(max(number, tasks * recorded.repeats(name)) for name, number in run.items())
 
 
 def void_axes(recorded: Recorded, endpoint: str) -> Mapping[str, Void]:

@@ -28,12 +28,10 @@ def owed(recorded: Recorded, outcomes: Sequence[Outcome], refused: Collection[st
     """The harnesses that trials are still owed of, with how many, most first; empty where nothing is (`number` 0)."""
     if not number:
         return []
-    study, tasks = recorded.study, len(recorded.named("tasks"))
+    tasks = len(recorded.named("tasks"))
     done = Counter(outcome.harness for outcome in outcomes)
-    usual = int(study.get("repeats") or 1)
-    repeats = {study.get("canonical"): int(study.get("canonical_repeats") or usual)}
     missing = {
-        name: tasks * repeats.get(name, usual) - done[name]
+        name: tasks * recorded.repeats(name) - done[name]
         for name in (harness["name"] for harness in recorded.named("harnesses"))
         if name not in refused
     }

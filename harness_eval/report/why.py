@@ -52,8 +52,7 @@ def _shares(effects: AxisEffects, exposure: Exposure, void: Mapping[str, Void]) 
     shares = []
     for one in effects.axes:
         levels = [level.level for level in effects.levels if level.axis == one.axis]
-        silent = levels and all(exposure.get((one.axis, level)) == 0 for level in levels)
-        untested = not_compared(void, one.axis, levels) or (NEVER_ACTED if silent else None)
+        untested = why_untested(void, exposure, one.axis, levels)
         shares.append(
             {
                 "axis": one.axis,
@@ -87,7 +86,7 @@ def _levels(
     for row, one in zip(
         rows, effects.levels, strict=True
     ):  # what never acted, or acts on nothing here, was not tested: a difference is not its doing
-        untested = not_compared(void, one.axis, [one.level]) or (NEVER_ACTED if row["exposure"] == 0 else None)
+        untested = why_untested(void, exposure, one.axis, [one.level])
         if untested:
             row.update(effect=None, low=None, high=None, p_adjusted=None, detectable=None, reason=untested)
 
@@ -99,7 +98,13 @@ def _levels(
     return sorted(rows, key=importance)
 
 
-def not_compared(void: Mapping[str, Void], axis: str, levels: Sequence[str]) -> str | None:
+def why_untested(void: Mapping[str, Void], exposure: Exposure, axis: str, levels: Sequence[str]) -> str | None:
+    """Why these levels of an axis were not tested: they compare nothing here, or never acted; None where one was."""
+    never = bool(levels) and all(exposure.get((axis, level)) == 0 for level in levels)
+    return _not_compared(void, axis, levels) or (NEVER_ACTED if never else None)
+
+
+def _not_compared(void: Mapping[str, Void], axis: str, levels: Sequence[str]) -> str | None:
     """Why these levels of an axis make no difference at this endpoint; None where one of them may."""
     one = void.get(axis)
     may_differ = one is None or any(level.partition("(")[0] in one.but for level in levels)
