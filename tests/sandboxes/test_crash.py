@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,7 +117,10 @@ def test_the_sweep_kills_what_outlived_both_the_run_and_its_supervisor(
     folder = tmp_path / f"harness-eval-{owner.token().rpartition('.')[0]}.1-x"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with subprocess.Popen(["sleep", "300"], env={"TMPDIR": str(folder)}) as straggler:
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(["/bin/sh", "-c", "echo up; read line"], env={"TMPDIR": str(folder)}, **pipes) as straggler:
+        assert straggler.stdout is not None
+        straggler.stdout.readline()  # its environment can be read only once the kernel has set the program up
         assert local.sweep() == 1
     assert straggler.returncode == -9
 
