@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
-_IN_REPOSITORY = {"tasks": "tasks", "harnesses": "harnesses", "templates": "reports/templates"}
+_IN_REPOSITORY = {
+    "tasks": "tasks",
+    "harnesses": "harnesses",
+    "templates": "reports/templates",
+    "schemas": "reports/schemas",
+}
 
 
 def folder(name: str) -> Path:
-    """The folder `tasks`, `harnesses` or `templates`.
+    """The folder `tasks`, `harnesses`, `templates` or `schemas`.
 
     Raises:
         KeyError: for any other name.

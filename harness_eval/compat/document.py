@@ -1,0 +1,110 @@
+"""A compatibility matrix as compatibility.json holds it; every other form of it is made from this one."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Verdict: TypeAlias = Literal["compatible", "degraded", "broken", "unclear", "unsupported"]
+SCHEMA: Literal["harness-eval/compatibility/1"] = "harness-eval/compatibility/1"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Figure(_Part):
+    """An estimate with its limits; proportions, or differences of such; null where it is unknown."""
+
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Margins(_Part):
+    """Drops against the canonical harness, 0..1: surely above `compatible`: no; surely below `broken`: broken."""
+
+    compatible: float = Field(default=0.10, gt=0, lt=1)
+    broken: float = Field(default=0.10, gt=0, lt=1)
+
+
+class Subject(_Part):
+    """A row: one model in one version as it is served somewhere. `id` names it in cells."""
+
+    id: str
+    model: str
+    version: str | None = None
+    serving: str | None = None
+    scripted: bool = False
+
+
+class Column(_Part):
+    """A harness by its name, with the version that counts as the current one."""
+
+    name: str
+    version: str | None = None
+    id: str | None = None
+    wire: str | None = None
+    canonical: bool = False
+
+
+class MainLabel(_Part):
+    """The label that most of a cell's unsolved trials have, and who must act on it."""
+
+    label: str
+    owner: str
+    trials: int
+
+
+class Source(_Part):
+    """A run that cells rest on. `report` leads from the document to its report, null where it is not known."""
+
+    id: str
+    name: str
+    created: str | None = None
+    imported: str | None = None
+    report: str | None = None
+
+
+class Cell(_Part):
+    """One model under one harness. `difference` is to the canonical harness, on common tasks, simultaneous over a row.
+
+    `stale` says why the cell does not speak of the current harness; null where it does. `version` is the harness's as
+    it was measured. `flagged` is whether the cell stands out from noise over the whole matrix (Benjamini and Hochberg,
+    q = .10); it is no verdict. `evidence` leads to the trials.
+    """
+
+    subject: str
+    harness: str
+    version: str | None = None
+    wire: str | None = None
+    verdict: Verdict
+    reason: str | None = None
+    rate: Figure = Figure()
+    difference: Figure = Figure()
+    p: float | None = None
+    flagged: bool = False
+    tasks: int = 0
+    trials: int = 0
+    lost: int = 0
+    extra_tasks: int | None = None
+    main_label: MainLabel | None = None
+    stale: str | None = None
+    measured: str | None = None
+    sources: tuple[str, ...] = ()
+    evidence: str | None = None
+
+
+class Matrix(_Part):
+    """The whole of it; a subject and a harness without a cell were not tried together."""
+
+    schema_: Literal["harness-eval/compatibility/1"] = Field(default=SCHEMA, alias="schema")
+    made: str
+    made_by: str
+    margins: Margins
+    subjects: tuple[Subject, ...]
+    harnesses: tuple[Column, ...]
+    cells: tuple[Cell, ...]
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...] = ()
