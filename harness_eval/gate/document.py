@@ -97,6 +97,18 @@ class Flipped(_Part):
     chance: float
 
 
+class Outcome(_Part):
+    """One task under the gated harness: its judged trials on both sides, and what is not judged of the new ones."""
+
+    task: str
+    before_solved: int
+    before_trials: int
+    after_solved: int
+    after_trials: int
+    lost: int = 0
+    missing: int = 0
+
+
 class Grown(_Part):
     """A label that trials of the gated harness have more often than before; `p` of Fisher's exact test, one-sided."""
 
@@ -135,7 +147,11 @@ class Trials(_Part):
 
 
 class Check(_Part):
-    """The whole of it. `verdict` is the sum of `questions`, and `exit_code` follows from it and from the gate."""
+    """The whole of it. `verdict` is the sum of `questions`, and `exit_code` follows from it and from the gate.
+
+    `said` is the outcome in one sentence that begins after the verdict, which every form names before it: "solves 12.0
+    points less than before". `tasks` holds every task that both runs have, also those in `flipped` and `quarantined`.
+    """
 
     schema_: Literal["harness-eval/check/1"] = Field(default=SCHEMA, alias="schema")
     verdict: Verdict
@@ -148,6 +164,7 @@ class Check(_Part):
     decision: Decision | None
     flipped: tuple[Flipped, ...] = ()
     improved: tuple[Flipped, ...] = ()
+    tasks: tuple[Outcome, ...] = ()
     grown: tuple[Grown, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
     changed: tuple[Difference, ...] = ()
