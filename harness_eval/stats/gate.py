@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp, log
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -13,13 +14,19 @@ from .intervals import t_quantile
 from .paired import plus_two
 
 Decision: TypeAlias = Literal["pass", "fail", "inconclusive"]
+Rule: TypeAlias = Literal["discordant pairs", "limits", "none"]
+Kind: TypeAlias = Literal["sprt", "e-process"]
 
-MARGIN = 0.10
+MARGIN, ALPHA, BETA = 0.10, 0.05, 0.10
+DISCORDANCE = 0.25  # share of the pairs that are discordant, at which the SPRT asks for a drop of exactly the margin
+EARLY_LEVEL = 0.005  # one-sided, of the limits that may end a check after a repeat that is not its last
+MATRIX_LEVEL = 0.01  # one-sided, of WORST and of SPREAD where they are asked beside the canonical question
+_HIGHEST_SHARE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class LimitDecision:
-    """Decision from one-sided 95 % limits of the drop (baseline minus new)."""
+    """Decision from one-sided limits of the drop (baseline minus new), each at level 1 - alpha."""
 
     decision: Decision
     drop: Estimate
@@ -35,30 +42,30 @@ class SequentialDecision:
     pass_at: float | None
 
 
-def fixed(drop_T: Array, margin: float = MARGIN) -> LimitDecision:
+def fixed(drop_T: Array, margin: float = MARGIN, alpha: float = ALPHA) -> LimitDecision:
     """Paired t with the +2 rule: fail when the drop is surely above 0, pass when it is surely below the margin."""
-    drop = _one_sided(drop_T)
+    drop = _one_sided(drop_T, alpha)
     if drop.limits is None:
         return LimitDecision("inconclusive", drop)
     low, high = drop.limits
     return LimitDecision("fail" if low > 0 else "pass" if high < margin else "inconclusive", drop)
 
 
-def non_inferior(drop_T: Array, margin: float = MARGIN) -> LimitDecision:
+def non_inferior(drop_T: Array, margin: float = MARGIN, alpha: float = ALPHA) -> LimitDecision:
     """Release rule: pass only when the drop is surely below the margin, fail when it is surely above."""
-    drop = _one_sided(drop_T)
+    drop = _one_sided(drop_T, alpha)
     if drop.limits is None:
         return LimitDecision("inconclusive", drop)
     low, high = drop.limits
     return LimitDecision("pass" if high < margin else "fail" if low > margin else "inconclusive", drop)
 
 
-def _one_sided(drop_T: Array) -> Estimate:
+def _one_sided(drop_T: Array, alpha: float) -> Estimate:
     drop_T = drop_T[~np.isnan(drop_T)]
     if len(drop_T) < MIN_TASKS_FOR_INTERVALS:
         return Estimate(float(drop_T.mean()) if len(drop_T) else None)
     test = plus_two(drop_T)
-    reach = t_quantile(0.95, len(drop_T) + 1) * test.error
+    reach = t_quantile(1 - alpha, len(drop_T) + 1) * test.error
     return Estimate(test.mean, test.mean - reach, test.mean + reach)
 
 
@@ -71,7 +78,14 @@ def discordant(baseline_TR: Array, new_TR: Array, valid_TR: Mask) -> tuple[int, 
     return int(worse_TR.sum()), int(better_TR.sum())
 
 
-def sprt(worse: int, better: int, *, share: float = 0.7, alpha: float = 0.05, beta: float = 0.10) -> SequentialDecision:
+def share_at(margin: float) -> float:
+    """Share of worse pairs among the discordant ones where the drop is `margin`: .7 for 10 pp at 25 % discordance."""
+    return min(_HIGHEST_SHARE, (DISCORDANCE + margin) / (2 * DISCORDANCE))
+
+
+def sprt(
+    worse: int, better: int, *, share: float = 0.7, alpha: float = ALPHA, beta: float = BETA
+) -> SequentialDecision:
     """Wald's test of discordant pairs: 1/2 of them worse against `share` (.7: a drop of 10 pp at 25 % discordance)."""
     statistic = worse * log(2 * share) + better * log(2 * (1 - share))
     fail_at, pass_at = log((1 - beta) / alpha), log(beta / (1 - alpha))
@@ -89,10 +103,130 @@ def e_value(worse: int, better: int) -> float:
     return exp(min(700.0, (worse + better + 1) * log(2) + float(special.betaln(worse + 1, better + 1)) + log(tail)))
 
 
-def e_process(worse: int, better: int, alpha: float = 0.05) -> SequentialDecision:
+def e_process(worse: int, better: int, alpha: float = ALPHA) -> SequentialDecision:
     """Fail when the evidence reaches 1 / alpha; may be watched for ever, and never passes."""
     value = e_value(worse, better)
     return SequentialDecision("fail" if value >= 1 / alpha else "inconclusive", value, 1 / alpha, None)
+
+
+class Terms(TypedDict, total=False):
+    """What a gate asks for; what is left out is as in `_Terms`."""
+
+    kind: Kind
+    alpha: float
+    beta: float
+    margin: float
+    batches: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    kind: Kind = "sprt"
+    alpha: float = ALPHA
+    beta: float = BETA
+    margin: float = MARGIN
+    batches: int = 4
+
+    def asked(self, worse: int, better: int) -> SequentialDecision:
+        """The sequential test of so many discordant pairs."""
+        if self.kind == "e-process":
+            return e_process(worse, better, self.alpha)
+        return sprt(worse, better, share=share_at(self.margin), alpha=self.alpha, beta=self.beta)
+
+    def passes(self, before_TR: Array, after_TR: Array, repeats: int) -> bool:
+        """Whether the limits of the drop over whole repeats are below the margin, at the level of this look."""
+        alpha = self.alpha if repeats == before_TR.shape[1] else min(self.alpha, EARLY_LEVEL)
+        drop_T = _mean_drop(before_TR[:, :repeats], after_TR[:, :repeats])
+        return non_inferior(drop_T, self.margin, alpha).decision == "pass"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a look had seen: repeats of the tasks (2.25: two and a quarter), judged pairs, and the discordant ones."""
+
+    repeats: float
+    pairs: int
+    worse: int
+    better: int
+    statistic: float
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A check as far as it has come. `used`: new trials up to the last look, whether judged or not.
+
+    `waiting`: not decided, and the next look needs trials that have not ended.
+    """
+
+    decision: Decision
+    by: Rule
+    looks: tuple[Look, ...]
+    used: int
+    waiting: bool
+    statistic: float
+    fail_at: float
+    pass_at: float | None
+
+    @property
+    def worse(self) -> int:
+        """Pairs that were solved before and are not now."""
+        return self.looks[-1].worse if self.looks else 0
+
+    @property
+    def better(self) -> int:
+        """Pairs that are solved now and were not before."""
+        return self.looks[-1].better if self.looks else 0
+
+
+def watch(before_TR: Array, after_TR: Array, ended_TR: Mask, **terms: Unpack[Terms]) -> Watched:
+    """Look at trials repeat by repeat, after every T/`batches` tasks, up to the first look that decides.
+
+    before_TR, after_TR: 1 solved, 0 not, NaN no verdict (no pair); tasks in look order. Every pair has a baseline trial
+    of its own, without which the test does not hold: so the columns are the cap.
+    ended_TR: new trials judged or lost for good. None is waited for where the baseline has no verdict.
+    Terms: kind "sprt" (default) or "e-process", alpha .05, beta .10, margin .10, batches 4.
+
+    Few discordant pairs leave both tests undecided for ever. So a check also passes at the end of a repeat when the
+    upper limit of the drop is below the margin: at 1 - alpha at the cap, at 1 - EARLY_LEVEL before it.
+    """
+    asked = _Terms(**terms)
+    tasks, cap = before_TR.shape
+    ready_P = (ended_TR | np.isnan(before_TR)).T.ravel()
+    found, looks, used = asked.asked(0, 0), list[Look](), 0
+    decision: Decision = "inconclusive"
+    by: Rule = "none"
+    for end in _ends(tasks, cap, asked.batches):
+        if decision != "inconclusive" or not ready_P[:end].all():
+            break
+        used = end
+        worse, better, pairs = _seen(before_TR, after_TR, end)
+        found = asked.asked(worse, better)
+        looks.append(Look(end / tasks, pairs, worse, better, found.statistic))
+        if found.decision != "inconclusive":
+            decision, by = found.decision, "discordant pairs"
+        elif end % tasks == 0 and asked.passes(before_TR, after_TR, end // tasks):
+            decision, by = "pass", "limits"
+    waiting = decision == "inconclusive" and used < tasks * cap
+    return Watched(decision, by, tuple(looks), used, waiting, found.statistic, found.fail_at, found.pass_at)
+
+
+def _ends(tasks: int, cap: int, batches: int) -> Iterator[int]:
+    """Trials of all looks, counted repeat by repeat."""
+    within = sorted({round(tasks * batch / batches) for batch in range(1, batches + 1)} - {0})
+    return (repeat * tasks + end for repeat in range(cap) for end in within)
+
+
+def _seen(before_TR: Array, after_TR: Array, end: int) -> tuple[int, int, int]:
+    """Worse, better and all judged pairs among the first trials."""
+    change_P = (after_TR - before_TR).T.ravel()[:end]
+    return int((change_P < 0).sum()), int((change_P > 0).sum()), int((~np.isnan(change_P)).sum())
+
+
+def _mean_drop(before_TR: Array, after_TR: Array) -> Array:
+    """Of each task over its pairs; NaN without any."""
+    drop_TR = before_TR - after_TR
+    pairs_T = (~np.isnan(drop_TR)).sum(axis=1)
+    return np.asarray(np.where(pairs_T, np.nansum(drop_TR, axis=1) / np.maximum(pairs_T, 1), np.nan))
 
 
 def chance_of_drop(before_T2: Array, after_T2: Array, rng: np.random.Generator, by: float = 0.2) -> Array:
