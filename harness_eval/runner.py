@@ -28,6 +28,11 @@ def _unknown(_: Usage) -> None: ...
 def _ignore(_: Result) -> None: ...
 
 
+def never(_: Result) -> bool:
+    """No result is enough: all trials are run."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """One endpoint with the trials it is owed, in order; `cost` says what a usage costs, None where that is unknown."""
@@ -91,17 +96,21 @@ class Runner:
     """How trials are run.
 
     `record` keeps a result and may block: it is called in a thread, once at a time. `watch` is then told on the event
-    loop. `retries` is how often a trial lost to a machine is tried again at once, `play` what one attempt is.
+    loop, and `enough` asked whether the results so far are: once it says so no further trial is started, and those
+    under way are finished. `retries` is how often a trial lost to a machine is tried again at once, `play` what one
+    attempt is.
     """
 
     provider: SandboxProvider
     record: Callable[[Result], None]
     watch: Callable[[Result], None] = _ignore
+    enough: Callable[[Result], bool] = never
     spending: Spending = field(default_factory=Spending)
     retries: int = 2
     play: Callable[[Trial, Endpoint, SandboxProvider], Awaitable[Result]] = run_trial
     outcome: Outcome = field(default_factory=Outcome)
     _broken: ConfigError | None = None
+    _satisfied: bool = False
     _recording: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def run(self, lanes: Sequence[Lane]) -> Outcome:
@@ -144,7 +153,7 @@ class Runner:
 
     async def _work(self, lane: Lane, queue: Iterator[Trial], scope: anyio.CancelScope) -> None:
         for trial in queue:
-            if self._broken is not None or self._is_exhausted():
+            if self._satisfied or self._broken is not None or self._is_exhausted():
                 return
             cell = (trial.key.harness, trial.key.endpoint)
             if cell in self.outcome.unsupported:
@@ -183,3 +192,4 @@ class Runner:
             self._broken = self._broken or error
             return
         self.watch(result)
+        self._satisfied = self.enough(result) or self._satisfied

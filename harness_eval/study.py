@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,13 +19,13 @@ from harness_eval.probing import Probe, Unsupported
 from harness_eval.proving import require_proven
 from harness_eval.reference.process import serve
 from harness_eval.reference.wire import MODEL
-from harness_eval.runner import Lane, Outcome, Runner, Spending
+from harness_eval.runner import Lane, Outcome, Runner, Spending, never
 from harness_eval.study_file import StudyConfig
 from harness_eval.task import Task
 from harness_eval.trial import Trial
 from harness_eval.types import Result, TrialKey, Usage
 
-__all__ = ["Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
+__all__ = ["Agenda", "Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
 
 INTERRUPTED = 130
 INCOMPLETE = 3
@@ -91,25 +91,44 @@ class Watch(Protocol):
         """A trial has ended and is recorded."""
 
 
-async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True, probe_again: bool = False) -> Ended:
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """What one invocation means to do of a study; it decides nothing that a trial does, so study.json has none of it.
+
+    `trials` are those that are meant, in the order to run: all of the study's where there is none. `enough` is asked
+    after each result: once it says so no further trial is started, and none of the others is missing. `retry_lost`
+    runs lost trials again. `probe_again` says that the server behind an endpoint may have changed: the endpoints are
+    probed anew, and what the new probe does not refuse is owed again.
+    """
+
+    trials: Sequence[TrialKey] | None = None
+    enough: Callable[[Result], bool] = never
+    retry_lost: bool = True
+    probe_again: bool = False
+
+
+_EVERYTHING = Agenda()
+
+
+async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYTHING) -> Ended:
     """Prove the tasks, probe the endpoints, run the trials that the folder still owes, and record each as it ends.
 
     A harness that cannot run on an endpoint, as the probe says or a trial that was lost to it, is not tried there
-    again when the run is resumed. A folder belongs to one study, which holds each harness by its content and all of an
-    endpoint that decides what answers, so neither has changed. What may have changed is the server behind it:
-    `probe_again` says so. The endpoints are then probed anew, and what the new probe does not refuse is owed again.
+    again when the run is resumed, unless it is probed again. A folder belongs to one study, which holds each harness
+    by its content and all of an endpoint that decides what answers, so neither has changed.
 
     Raises:
         ConfigError: a credential is missing, a task is broken, or the folder cannot be used for this study.
     """
     _check_endpoints(study.config)
     study = await _proven(study, watch)
+    meant = study.keys if agenda.trials is None else agenda.trials
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
-        done = before.judged if retry_lost else before.judged | before.attempts.keys()
-        prober = probing.prober(folder, study.harnesses, watch.probed, probe_again)
-        refused = {} if probe_again else unsupported(folder)
-        owed = [key for key in study.keys if key not in done and _cell(key) not in refused]
+        done = before.judged if agenda.retry_lost else before.judged | before.attempts.keys()
+        prober = probing.prober(folder, study.harnesses, watch.probed, agenda.probe_again)
+        refused = {} if agenda.probe_again else unsupported(folder)
+        owed = [key for key in meant if key not in done and _cell(key) not in refused]
         spending = _spending(study.config, before)
         async with AsyncExitStack() as opened:
             settings = {name: await reach(study, name, opened) for name in dict.fromkeys(key.endpoint for key in owed)}
@@ -118,8 +137,10 @@ async def run(study: Study, folder: Path, watch: Watch, retry_lost: bool = True,
             spending.tokens, spending.money = before.tokens + prober.tokens, before.money + prober.cost
             refused |= prober.refused
             owed = [key for key in owed if _cell(key) not in refused and key.endpoint not in prober.down]
-            watch.begin(len(_planned(study, refused, before.judged)), len(before.judged), before.solved)
-            runner = Runner(study.provider, run_folder.append, watch.ended, spending, outcome=Outcome(down=prober.down))
+            judged = len(before.judged.intersection(meant))
+            watch.begin(len(_planned(meant, refused, before.judged)), judged, before.solved)
+            outcome = Outcome(down=prober.down)
+            runner = Runner(study.provider, run_folder.append, watch.ended, agenda.enough, spending, outcome=outcome)
             outcome = await runner.run(_lanes(study, settings, owed, before, opened))
     return ended(study, folder, outcome)
 
@@ -138,9 +159,11 @@ def _cell(key: TrialKey) -> tuple[str, str]:
     return key.harness, key.endpoint
 
 
-def _planned(study: Study, refused: Collection[tuple[str, str]], judged: Collection[TrialKey]) -> list[TrialKey]:
-    """The trials that a run means to have judged in the end: all but those that cannot be run."""
-    return [key for key in study.keys if _cell(key) not in refused or key in judged]
+def _planned(
+    meant: Sequence[TrialKey], refused: Collection[tuple[str, str]], judged: Collection[TrialKey]
+) -> list[TrialKey]:
+    """Those of these trials that a run means to have judged in the end: all but those that cannot be run."""
+    return [key for key in meant if _cell(key) not in refused or key in judged]
 
 
 def unsupported(folder: Path) -> dict[tuple[str, str], Unsupported]:
@@ -183,7 +206,7 @@ def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:
             solved += bool(row["solved"])
         else:
             lost[row["failure"]["owner"]] += 1
-    planned = len(_planned(study, refused, ()))
+    planned = len(_planned(study.keys, refused, ()))
     impossible = {
         name: tuple(each for (_, endpoint), each in refused.items() if endpoint == name) for name in study.endpoints
     }

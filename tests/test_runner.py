@@ -181,6 +181,14 @@ async def test_a_spent_budget_starts_no_further_trial(tmp_path: Path) -> None:
     assert outcome.exhausted == "the budget of 500 tokens is used up"
 
 
+async def test_what_is_enough_starts_no_further_trial_and_finishes_those_under_way(tmp_path: Path) -> None:
+    kept, endpoint = Kept(), Scripted(together=2)
+    runner = Runner(Breaking(), kept, enough=lambda result: result.key.repeat == 1)
+    outcome = await runner.run([Lane(endpoint, trials(tmp_path, 9), 2)])
+    assert {0, 1} <= set(kept.repeats) <= {0, 1, 2}
+    assert (outcome.interrupted, outcome.exhausted, outcome.down) == (False, None, {})
+
+
 async def test_money_is_counted_by_the_lane_s_price(tmp_path: Path) -> None:
     kept = Kept()
 

@@ -236,7 +236,7 @@ def two(write: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> objec
 
 def run(resolved: study.Study, folder: Path, again: bool = False) -> tuple[study.Ended, Seen]:
     seen = Seen()
-    return anyio.run(study.run, resolved, folder, seen, True, again), seen
+    return anyio.run(study.run, resolved, folder, seen, study.Agenda(probe_again=again)), seen
 
 
 def test_a_harness_that_the_probe_finds_refused_is_never_started(two: object, tmp_path: Path) -> None:
@@ -286,6 +286,21 @@ def test_a_probe_that_is_asked_for_again_gives_the_refused_another_chance(two: o
     assert len(seen.probes) == 1
     assert (seen.harnesses, ended.judged, ended.planned) == ({"dropping"}, 4, 4)
     assert ended.unsupported["reference"] == ()
+
+
+def test_an_agenda_names_the_trials_their_order_and_when_it_is_enough(two: object, tmp_path: Path) -> None:
+    resolved, order = two(concurrency=1, repeats=2), []
+    meant = [key for key in reversed(resolved.keys) if key.harness == "dropping"]
+
+    def enough(result: Result) -> bool:
+        order.append(result.key)
+        return len(order) == 3
+
+    ended = anyio.run(study.run, resolved, tmp_path / "run", seen := Seen(), study.Agenda(meant, enough))
+    assert order == meant[:3]
+    assert (seen.planned, ended.judged, ended.exit_code) == (4, 3, 0)
+    anyio.run(study.run, resolved, tmp_path / "run", Seen(), study.Agenda(meant))
+    assert [store.key_of(row) for row in store.rows(tmp_path / "run")] == meant
 
 
 def test_a_probe_from_which_nothing_was_learned_is_made_again(two: object, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from harness_eval.cli import options, running
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.cli.trace import Asked, Done, told, trace_all
 from harness_eval.report.wording import count
-from harness_eval.study import Ended, Study
+from harness_eval.study import Agenda, Ended, Study
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
@@ -57,7 +58,8 @@ def run(
     """Run a matrix of tasks and harnesses; without a study, the demo. Flags override its keys; --out FOLDER resumes."""
     resolved = study.resolve(options.study_from(file, **options.given(locals())))
     folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    asked = Asked(folder, dict.fromkeys(resolved.endpoints, resolved.config), None, yes, retry_lost, charged=(folder,))
+    bases = dict.fromkeys(resolved.endpoints, resolved.config)
+    asked = Asked(folder, bases, None, yes, Agenda(retry_lost=retry_lost), charged=(folder,))
     raise typer.Exit(_run(resolved, asked, probe is True, as_json))
 
 
@@ -67,7 +69,7 @@ def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int
     if wanted:
         _announce_trace(resolved)
     running.agree(resolved, folder, asked.yes)
-    ended = running.carry_out(resolved, folder, asked.retry_lost, probe_again)
+    ended = running.carry_out(resolved, folder, replace(asked.agenda, probe_again=probe_again))
     data = _report(ended)
     if data is not None and not as_json:
         print(report.summary_text(data, folder))

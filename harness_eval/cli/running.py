@@ -15,7 +15,7 @@ from harness_eval.cli.output import say
 from harness_eval.cli.progress import Progress
 from harness_eval.probing import by_reason
 from harness_eval.report.wording import count
-from harness_eval.study import INTERRUPTED, Ended, Study
+from harness_eval.study import INTERRUPTED, Agenda, Ended, Study
 from harness_eval.types import Json
 
 
@@ -31,7 +31,7 @@ def agree(resolved: Study, folder: Path, yes: bool) -> None:
         say(f"paid for: {stated}")
 
 
-def carry_out(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool) -> Ended:
+def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
     """Run what the folder still owes, with a line now and then.
 
     Raises:
@@ -44,7 +44,7 @@ def carry_out(resolved: Study, folder: Path, retry_lost: bool, probe_again: bool
         say(f"note: {note}")
     try:
         with Progress() as progress:
-            ended = anyio.run(study.run, resolved, folder, progress, retry_lost, probe_again)
+            ended = anyio.run(study.run, resolved, folder, progress, agenda)
     except KeyboardInterrupt:
         say("interrupted before any trial had ended")
         raise typer.Exit(INTERRUPTED) from None

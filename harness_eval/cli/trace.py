@@ -17,7 +17,7 @@ from harness_eval.errors import ConfigError, nearest
 from harness_eval.report import traced, traced_words
 from harness_eval.report.content import sections_of
 from harness_eval.report.wording import one_line
-from harness_eval.study import INCOMPLETE, INTERRUPTED, Ended, Study
+from harness_eval.study import INCOMPLETE, INTERRUPTED, Agenda, Ended, Study
 from harness_eval.study_file import Budgets, StudyConfig
 from harness_eval.types import Json
 
@@ -35,8 +35,7 @@ class Asked:
     bases: Mapping[str, StudyConfig]
     harness: str | None = None
     yes: bool = False
-    retry_lost: bool = True
-    probe_again: bool = False
+    agenda: Agenda = field(default_factory=Agenda)
     charged: tuple[Path, ...] = ()
     started: float = field(default_factory=time.monotonic)
 
@@ -116,7 +115,7 @@ def trace(
     names = _known("endpoint", endpoint, study.get("endpoints"))
     _known("harness", harness, study.get("harnesses"))
     bases = {name: tracing.config_of(folder, name, suite, **given) for name in names if endpoint in (None, name)}
-    asked = Asked(folder, bases, harness, yes, retry_lost, probe is True)
+    asked = Asked(folder, bases, harness, yes, Agenda(retry_lost=retry_lost, probe_again=probe is True))
     done, _ = trace_all(asked, data)
     if as_json:
         print_json({"run": str(folder), "traces": [each.as_json() for each in done]})
@@ -192,7 +191,7 @@ def _run(each: Done, asked: Asked, charged: Sequence[Path]) -> None:
         each.problem = "the budget is used up, so the trace was not begun"
         return
     config = plan.study.config.model_copy(update={"budgets": budgets})
-    each.ended = running.carry_out(replace(plan.study, config=config), plan.folder, asked.retry_lost, asked.probe_again)
+    each.ended = running.carry_out(replace(plan.study, config=config), plan.folder, asked.agenda)
     if each.reported:
         report.write(plan.folder)
 
