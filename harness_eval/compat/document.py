@@ -23,7 +23,9 @@ class Figure(_Part):
 
 
 class Margins(_Part):
-    """Drops against the canonical harness, 0..1: surely above `compatible`: no; surely below `broken`: broken."""
+    """Drops against the canonical harness, 0..1: surely smaller than `compatible` is compatible, surely larger than
+    `broken` (never the smaller of both) is broken.
+    """
 
     compatible: float = Field(default=0.10, gt=0, lt=1)
     broken: float = Field(default=0.10, gt=0, lt=1)
@@ -57,14 +59,27 @@ class MainLabel(_Part):
     trials: int
 
 
+class Against(_Part):
+    """The canonical harness that a cell is compared with, as it was measured."""
+
+    harness: str
+    version: str | None = None
+    id: str | None = None
+    wire: str | None = None
+
+
 class Source(_Part):
-    """A run that cells rest on. `report` leads from the document to its report, null where it is not known."""
+    """A run that cells rest on. `report` leads from the document to its report, null where it is not known.
+
+    `notes` are what a reader of its cells must know of it.
+    """
 
     id: str
     name: str
     created: str | None = None
     imported: str | None = None
     report: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Cell(_Part):
@@ -72,20 +87,30 @@ class Cell(_Part):
 
     `stale` says why the cell does not speak of the current harness; null where it does. `version` is the harness's as
     it was measured. `flagged` is whether the cell stands out from noise over the whole matrix (Benjamini and Hochberg,
-    q = .10); it is no verdict. `evidence` leads to the trials.
+    q = .10); it is no verdict. `evidence` leads to the trials. `tasks` have a verdict, `pairs` of them also under the
+    canonical harness (`against`).
+
+    What is needed to judge by other margins: `if_lost` has the difference had all lost trials failed, and had all been
+    solved (those of the canonical harness the opposite), empty where they cannot matter; `withheld` says that no margin
+    changes the verdict.
     """
 
     subject: str
     harness: str
     version: str | None = None
+    id: str | None = None
     wire: str | None = None
+    against: Against | None = None
     verdict: Verdict
     reason: str | None = None
     rate: Figure = Figure()
     difference: Figure = Figure()
+    if_lost: tuple[Figure, ...] = ()
+    withheld: bool = False
     p: float | None = None
     flagged: bool = False
     tasks: int = 0
+    pairs: int = 0
     trials: int = 0
     lost: int = 0
     extra_tasks: int | None = None
@@ -94,6 +119,7 @@ class Cell(_Part):
     measured: str | None = None
     sources: tuple[str, ...] = ()
     evidence: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Matrix(_Part):
