@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 NAME = 12  # characters of the column in which a line is named
 WIDTH = 110
 _WIDEST = 140  # of a line that is not wrapped
+_COMMAND = re.compile(r"^(\s*:)(?=:)|#(?=#\w*\[)")  # as the logs of GitHub, Azure and TeamCity are read for commands
 
 
 def wrapped(name: str, text: str, *, hyphens: bool = True) -> list[str]:
@@ -18,3 +20,8 @@ def wrapped(name: str, text: str, *, hyphens: bool = True) -> list[str]:
 def cut(line: str, most: int = _WIDEST) -> str:
     """A line with what is too long for its place left out at its end."""
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def inert(line: str) -> str:
+    """A line that no CI system takes for a command of its own, whatever names stand in it."""
+    return _COMMAND.sub(lambda found: f"{found.group()} ", line)
