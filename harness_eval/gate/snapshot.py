@@ -1,74 +1,194 @@
-"""What the gate keeps of a run at one endpoint: which trials were solved, of what, and what answered.
+"""A snapshot taken of a run, read from a baseline's file, and written to one.
 
-A baseline is such a snapshot in a small file, to be committed; the new run becomes one too, so that both sides of a
-check are of one kind.
+A snapshot is of one run: the best of several would make every later run look worse (a winner's curse).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from harness_eval import config, recording
+from harness_eval.errors import ConfigError, nearest, redact
+from harness_eval.gate.kept import (
+    LOST,
+    NOT_RUN,
+    SCHEMA,
+    SOLVED,
+    UNSOLVED,
+    Answering,
+    Snapshot,
+    SnapshotHarness,
+    SnapshotTask,
+)
+from harness_eval.report import comparison_pairing
+from harness_eval.report.comparison_pairing import Side
+from harness_eval.report.recorded import Outcome
+from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
-SCHEMA: Literal["harness-eval/baseline/1"] = "harness-eval/baseline/1"
+__all__ = ["Answering", "Snapshot", "SnapshotHarness", "SnapshotTask", "as_bytes", "read", "snapshot_of", "write"]
+
+_LARGEST = 16 << 20  # bytes of a baseline's file; a hundred times the largest that is sensible
+_MOST_REPEATS = 1_000
+_LONGEST_MESSAGE = 600
+# Who is asked and how, what it costs, and what has a place of its own: not what decides which words come back.
+_NO_SETTINGS = {"name", "model", "scripted", "base_url", "price", "api_key_env", "headers_env", "concurrency"}
+_NO_SETTINGS |= {"timeout_seconds", "retries", "backoff_seconds"}
+
+Entry = Mapping[str, Json]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+def snapshot_of(folder: Path, endpoint: str | None = None) -> Snapshot:
+    """The snapshot of a run's folder at one endpoint; None: the only one.
 
-
-class Answering(_Part):
-    """What answered: all of its configuration that decides what comes back, and what the server said of itself.
-
-    Neither its address nor anything secret is in it. `served_as` holds models and fingerprints as replies named them.
+    Raises:
+        ConfigError: no readable run, no endpoint of that name, or several and none was named.
     """
-
-    name: str
-    model: str
-    scripted: bool = False
-    settings: dict[str, Json] = {}
-    served_as: tuple[str, ...] = ()
+    return _taken(comparison_pairing.side(folder, endpoint))
 
 
-class SnapshotTask(_Part):
-    """A task by its content; the digest is null where results come from elsewhere."""
+def read(path: Path) -> Snapshot:
+    """The snapshot of a run's folder, of FOLDER:ENDPOINT, or of a baseline's file.
 
-    name: str
-    suite: str = ""
-    digest: str | None = None
-    group: str | None = None
-
-
-class SnapshotHarness(_Part):
-    """A harness by its content, and what became of its trials.
-
-    `solved` has one string a repeat and in it one character a task, in the order of `tasks`: 1 solved, 0 not solved,
-    x lost, . not run. `labels` counts judged trials by label.
+    Raises:
+        ConfigError: there is none, or it cannot be read; in one line.
     """
+    if path.is_dir() or not path.exists():
+        return _taken(comparison_pairing.chosen(str(path), None))
+    data = _parsed(path)
+    schema = data.get("schema")
+    if schema != SCHEMA:
+        found = "no schema" if schema is None else f"the schema {one_line(schema, 60)!r}"
+        raise ConfigError(f"{path}: has {found}; a baseline of this version has {SCHEMA!r}: make it anew")
+    try:
+        return config.parse(Snapshot, data, str(path))
+    except ConfigError as error:
+        raise ConfigError(one_line(error, _LONGEST_MESSAGE)) from None
 
-    name: str
-    id: str | None = None
-    version: str | None = None
-    wire: str | None = None
-    solved: tuple[str, ...]
-    labels: dict[str, int] = {}
+
+def _parsed(path: Path) -> dict[str, Json]:
+    """The object in a regular file that is not too long."""
+    if not path.is_file():
+        raise ConfigError(f"{path}: cannot be read: it is no regular file")
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ConfigError(f"{path}: is no baseline: it has more than {_LARGEST:,} bytes")
+    data = recording.load_or_none(content)
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: is no baseline: {'it is not JSON' if data is None else 'it must hold an object'}")
+    return data
 
 
-class Snapshot(_Part):
-    """A run at one endpoint, as a baseline's file holds it."""
+def write(snapshot: Snapshot, path: Path) -> int:
+    """Write a baseline's file, whole or not at all, the same bytes for the same snapshot; how many they are.
 
-    schema_: Literal["harness-eval/baseline/1"] = Field(default=SCHEMA, alias="schema")
-    name: str
-    created: str | None
-    seed: int
-    versions: dict[str, str]
-    endpoint: Answering
-    sandbox: str | None = None
-    recovery: str | None = None
-    limits: dict[str, float | None] = {}
-    canonical: str | None
-    tasks: tuple[SnapshotTask, ...]
-    harnesses: tuple[SnapshotHarness, ...]
-    lost: dict[str, int] = {}
+    Raises:
+        OSError: it cannot be written.
+    """
+    data = as_bytes(snapshot)
+    recording.write_whole(path, data)
+    return len(data)
+
+
+def as_bytes(snapshot: Snapshot) -> bytes:
+    """A snapshot as JSON with a line for each task and each repeat, so that versions of it can be compared."""
+    return b"".join(_lines(snapshot.model_dump(mode="json", by_alias=True), 0)) + b"\n"
+
+
+def _lines(value: Json, depth: int) -> list[bytes]:
+    """JSON whose innermost objects, and whatever is no list or object, stand on a line each."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    nested = [each for each in inner if isinstance(each, dict | list)]
+    if not inner or (isinstance(value, dict) and not nested and depth):
+        return [recording.dump(value)]
+    start, end, gap = b"\n" + b" " * (depth + 1), b"\n" + b" " * depth, b","
+    keys = [recording.dump(key) + b": " for key in value] if isinstance(value, dict) else [b""] * len(inner)
+    parts = [start + key + b"".join(_lines(each, depth + 1)) for key, each in zip(keys, inner, strict=True)]
+    around = b"{}" if isinstance(value, dict) else b"[]"
+    return [around[:1], gap.join(parts), end, around[1:]]
+
+
+def _taken(side: Side) -> Snapshot:
+    study, tasks = side.recorded.study, list(side.named("tasks").values())
+    sandbox = " on ".join(str(each) for each in (study.get("sandbox"), study.get("base_image")) if each)
+    lost = Counter(outcome.owner for outcome in side.outcomes if not outcome.judged)
+    data = {
+        "schema": SCHEMA,
+        "name": str(study.get("name") or "unnamed study"),
+        "created": study.get("created"),
+        "seed": int(study.get("seed") or 0),
+        "versions": dict(study.get("versions") or {}),
+        "endpoint": _answering(side),
+        "sandbox": sandbox or None,
+        "recovery": study.get("recovery"),
+        "limits": dict(study.get("limits") or {}),
+        "canonical": study.get("canonical"),
+        "tasks": [{key: task.get(key) for key in ("name", "digest", "group")} | _suite(task) for task in tasks],
+        "harnesses": _harnesses(side, [task["name"] for task in tasks]),
+        "lost": dict(sorted(lost.items())),
+    }
+    return config.parse(Snapshot, data, str(side.folder))
+
+
+def _suite(task: Entry) -> dict[str, Json]:
+    return {"suite": str(task.get("suite") or "")}
+
+
+def _answering(side: Side) -> dict[str, Json]:
+    entry, probe = side.endpoint, side.recorded.probes.get(side.endpoint["name"])
+    kept = {key: value for key, value in entry.items() if key not in _NO_SETTINGS and value not in (None, {}, [])}
+    return {
+        "name": entry["name"],
+        "model": str(entry.get("model") or entry["name"]),
+        "scripted": bool(entry.get("scripted")),
+        "settings": dict(sorted(kept.items())),
+        "served_as": list(probe.served) if probe else [],
+    }
+
+
+def _harnesses(side: Side, tasks: Sequence[str]) -> list[dict[str, Json]]:
+    """The harnesses of a side with what became of their trials."""
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in side.named("harnesses")}
+    for outcome in side.outcomes:
+        outcomes[outcome.harness].append(outcome)
+    place = {name: number for number, name in enumerate(tasks)}
+    return [_harness(side, entry, outcomes[name], place) for name, entry in side.named("harnesses").items()]
+
+
+def _harness(side: Side, entry: Entry, outcomes: Sequence[Outcome], place: Mapping[str, int]) -> dict[str, Json]:
+    name, refused = entry["name"], side.refused.get(entry["name"])
+    seen = [outcome.repeat for outcome in outcomes]
+    if seen and not 0 <= min(seen) <= max(seen) < _MOST_REPEATS:
+        raise ConfigError(f"{side.folder}: harness {name!r} has a repeat that no run has")
+    repeats = 0 if refused else max(side.recorded.repeats(name), 1 + max(seen, default=0))
+    solved = [[NOT_RUN] * len(place) for _ in range(repeats)]
+    labels: dict[str, list[list[str]]] = {}
+    for outcome in () if refused else outcomes:
+        at = place[outcome.task]
+        solved[outcome.repeat][at] = SOLVED if (outcome.score or 0) >= 1 else UNSOLVED if outcome.judged else LOST
+        for label in outcome.labels if outcome.judged else ():
+            lines = labels.setdefault(label, [[NOT_RUN] * len(place) for _ in range(repeats)])
+            lines[outcome.repeat][at] = SOLVED
+    return {
+        **{key: entry.get(key) for key in ("name", "id", "version", "wire")},
+        "solved": ["".join(line) for line in solved],
+        "labels": {label: ["".join(line) for line in labels[label]] for label in sorted(labels)},
+        "refused": one_line(redact(str(refused["reason"])), 300) if refused else None,
+    }
+
+
+def only(snapshot: Snapshot, names: Sequence[str]) -> Snapshot:
+    """A snapshot with some of its harnesses alone, by name, and its canonical one.
+
+    Raises:
+        ConfigError: it has none of that name.
+    """
+    known = [harness.name for harness in snapshot.harnesses]
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"--harness: the run has no harness {name!r}; {nearest(name, map(one_line, known))}")
+    kept = [harness for harness in snapshot.harnesses if harness.name in {*names, snapshot.canonical}]
+    return snapshot.model_copy(update={"harnesses": tuple(kept)})

@@ -51,7 +51,7 @@ class Unsupported:
 class Probe:
     """All that was found out about one endpoint with `calls` calls, of `bound` at most.
 
-    `cost` is in dollars, None where no price is known.
+    `cost` is in dollars, None where no price is known. `served` has the models and fingerprints that replies named.
     """
 
     model: str
@@ -62,6 +62,7 @@ class Probe:
     bound: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
+    served: tuple[str, ...] = ()
 
     @property
     def settled(self) -> bool:
