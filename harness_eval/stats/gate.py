@@ -19,7 +19,7 @@ Kind: TypeAlias = Literal["sprt", "e-process"]
 
 MARGIN, ALPHA, BETA = 0.10, 0.05, 0.10
 DISCORDANCE = 0.25  # share of the pairs that are discordant, at which the SPRT asks for a drop of exactly the margin
-EARLY_LEVEL = 0.005  # one-sided, of the limits that may end a check after a repeat that is not its last
+LAST_LIMITS, EARLY_LIMITS = 1 / 4, 1 / 10  # of beta: level of the limits that may end a check at its cap, and before
 MATRIX_LEVEL = 0.01  # one-sided, of WORST and of SPREAD where they are asked beside the canonical question
 _HIGHEST_SHARE = 0.95
 
@@ -135,9 +135,9 @@ class _Terms:
 
     def passes(self, before_TR: Array, after_TR: Array, repeats: int) -> bool:
         """Whether the limits of the drop over whole repeats are below the margin, at the level of this look."""
-        alpha = self.alpha if repeats == before_TR.shape[1] else min(self.alpha, EARLY_LEVEL)
+        level = self.beta * (LAST_LIMITS if repeats == before_TR.shape[1] else EARLY_LIMITS)
         drop_T = _mean_drop(before_TR[:, :repeats], after_TR[:, :repeats])
-        return non_inferior(drop_T, self.margin, alpha).decision == "pass"
+        return non_inferior(drop_T, self.margin, level).decision == "pass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def watch(before_TR: Array, after_TR: Array, ended_TR: Mask, **terms: Unpack[Ter
     Terms: kind "sprt" (default) or "e-process", alpha .05, beta .10, margin .10, batches 4.
 
     Few discordant pairs leave both tests undecided for ever. So a check also passes at the end of a repeat when the
-    upper limit of the drop is below the margin: at 1 - alpha at the cap, at 1 - EARLY_LEVEL before it.
+    upper one-sided limit of the drop is below the margin: 97.5 % at the cap and 99 % before it (1 - beta / 4 and / 10).
     """
     asked = _Terms(**terms)
     tasks, cap = before_TR.shape
