@@ -12,7 +12,17 @@ from pathlib import Path
 from harness_eval.report.wording import printable
 from harness_eval.types import Json
 
-__all__ = ["build", "compare", "comparison_text", "summary_text", "write", "write_comparison"]
+__all__ = [
+    "build",
+    "check_text",
+    "compare",
+    "comparison_text",
+    "github_check",
+    "summary_text",
+    "write",
+    "write_check",
+    "write_comparison",
+]
 
 
 def build(folder: Path) -> dict[str, Json]:
@@ -82,3 +92,34 @@ def write_comparison(data: Mapping[str, Json], folder: Path) -> None:
     from harness_eval.report import comparison_files  # lazy: slow import
 
     comparison_files.write(data, folder)
+
+
+def check_text(data: Mapping[str, Json]) -> str:
+    """The content of check.json as plain text for a terminal or a log."""
+    from harness_eval.report import check_terminal  # lazy: slow import
+
+    return check_terminal.check_text(data)
+
+
+def write_check(data: Mapping[str, Json], folder: Path) -> None:
+    """Write check.json, check.md, junit.xml and badge.json into a folder, each whole or not at all.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    from harness_eval.report import check_files  # lazy: slow import
+
+    check_files.write(data, folder)
+
+
+def github_check(data: Mapping[str, Json], environ: Mapping[str, str]) -> str:
+    """The annotations of a check, to be printed in a step of GitHub Actions; summary and outputs go where it says.
+
+    Files that `environ` does not name are not written.
+
+    Raises:
+        ConfigError: a file that it names cannot be written.
+    """
+    from harness_eval.report import check_github  # lazy: slow import
+
+    return check_github.github(data, environ)

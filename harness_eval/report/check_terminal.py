@@ -22,10 +22,13 @@ def check_text(data: words.Data) -> str:
     for place, told in enumerate(words.decision(data)):
         lines += wrapped("" if place else "DECISION", told)
     lines += [*_flipped(data), *_labels(data)]
-    lines += _list("QUARANTINED", [f"{words.foreign(row['task'])}: {words.quarantined(row)}" for row in data["quarantined"]])
+    lines += _list(
+        "QUARANTINE", [f"{words.foreign(row['task'])}: {words.quarantined(row)}" for row in data["quarantined"]]
+    )
     lines += _list("CHANGED", [words.changed(row) for row in data["changed"]])
-    lines += wrapped("TRIALS", words.trials(data))
-    lines += [*wrapped("BEFORE", words.side(data["before"])), *wrapped("AFTER", words.side(data["after"]))]
+    lines += wrapped("TRIALS", f"of the harness {words.foreign(data['harness'])}: {words.trials(data)}")
+    for name, told in words.sides(data):
+        lines += wrapped(name.upper(), told)
     if words.versions(data):
         lines += wrapped("VERSIONS", words.versions(data))
     lines += _list("note", words.notes(data), repeated=True)

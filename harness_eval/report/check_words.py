@@ -92,6 +92,13 @@ def side(found: Data) -> str:
     return f"{foreign(found['name'])}: {answered}; {size(found)}{made}"
 
 
+def sides(data: Data) -> list[tuple[str, str]]:
+    """Both runs, each with what it is called; once where it is the same one."""
+    if data["before"] == data["after"]:
+        return [("Run", side(data["after"]))]
+    return [("Before", side(data["before"])), ("After", side(data["after"]))]
+
+
 def size(found: Data) -> str:
     """How many tasks and repeats a run has."""
     return f"{count(found['tasks'], 'task')} × {count(found['repeats'], 'repeat')}"
@@ -144,7 +151,11 @@ def _statistic(found: Data) -> str:
         return ""
     bounds = [(found["fail_at"], "fails"), (found["pass_at"], "passes")]
     told = [f"{does} at {number(bound)}" for bound, does in bounds if bound is not None]
-    return f"statistic {number(found['statistic'])}{f' ({", ".join(told)})' if told else ''}; "
+    return f"statistic {number(found['statistic'])}{_bracketed(told)}; "
+
+
+def _bracketed(told: Sequence[str]) -> str:
+    return f" ({', '.join(told)})" if told else ""
 
 
 def number(value: float) -> str:
@@ -174,10 +185,14 @@ def solved(row: Data, moment: str) -> str:
     return f"{row[f'{moment}_solved']:,} of {row[f'{moment}_trials']:,}"
 
 
+def moved(row: Data) -> str:
+    """What a task was and is, in a clause."""
+    return f"solved {solved(row, 'before')} before, {solved(row, 'after')} now"
+
+
 def flip(row: Data) -> str:
-    """One task that fell, in a clause."""
-    chance = percent(row["chance"])
-    return f"solved {solved(row, 'before')} before, {solved(row, 'after')} now (chance of a drop over 20 pp: {chance})"
+    """The same of one that fell."""
+    return f"{moved(row)} (chance of a drop over 20 pp: {percent(row['chance'])})"
 
 
 def met(row: Data) -> str:
@@ -215,7 +230,7 @@ def trials(data: Data) -> str:
     if found["missing"]:
         parts.append(f"{found['missing']:,} missing")
     owners = [f"{foreign(owner, 40)} {lost:,}" for owner, lost in list(data["lost"].items())[:_VERSIONS_TOLD]]
-    parts.append(f"{found['lost']:,} lost{f' ({", ".join(owners)})' if owners else ''}")
+    parts.append(f"{found['lost']:,} lost{_bracketed(owners)}")
     return ", ".join(parts)
 
 

@@ -1,0 +1,59 @@
+"""A check as Markdown and as a badge, and the files that hold all its forms."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from harness_eval import recording
+from harness_eval.errors import ConfigError
+from harness_eval.report import check_words as words
+from harness_eval.report import wording
+from harness_eval.report.check_junit import junit
+from harness_eval.report.templating import as_markdown
+from harness_eval.report.whole import encode, replace
+from harness_eval.types import Json
+
+FILES = ("check.json", "check.md", "junit.xml", "badge.json")
+MOST_CHARACTERS = 60_000  # a comment on GitHub holds 65,536
+_ROWS = (25, 10, 4, 1)  # of a table, tried in turn until all fits
+_COLOURS = {"pass": "brightgreen", "fail": "red", "inconclusive": "yellow", "incomplete": "lightgrey"}
+
+
+def markdown(data: words.Data) -> str:
+    """The content of check.json as GitHub-flavoured Markdown, for a job's summary or a comment, which it always fits."""
+    template = as_markdown().get_template("check.md.j2")
+    text = ""
+    for most in _ROWS:
+        text = re.sub(r"\n{3,}", "\n\n", template.render(data=data, words=words, wording=wording, most=most))
+        if len(text) <= MOST_CHARACTERS:
+            break
+    return text
+
+
+def badge(data: words.Data) -> dict[str, Json]:
+    """What the endpoint badge of shields.io reads: the verdict, with the change of the gated harness where known."""
+    change = next((row["change"]["estimate"] for row in data["questions"] if row["asked"] == "canonical"), None)
+    moved = "" if change is None else f", {wording.points(change, signed=True)}"
+    return {
+        "schemaVersion": 1,
+        "label": "harness gate",
+        "message": f"{data['verdict']}{moved}",
+        "color": _COLOURS[data["verdict"]],
+        "isError": data["verdict"] in ("fail", "incomplete"),
+    }
+
+
+def write(data: words.Data, folder: Path) -> None:
+    """Write check.json, check.md, junit.xml and badge.json; each is replaced as a whole.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    whole, small = (recording.dump(content, pretty=True) + b"\n" for content in (dict(data), badge(data)))
+    for name, content in zip(FILES, (whole, encode(markdown(data)), junit(data), small), strict=True):
+        replace(folder / name, content)
