@@ -4,7 +4,7 @@ VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check --quiet
 DEMO ?=
 
-.PHONY: demo demo-model test lint types clean wheel bench-statistics bench-detection
+.PHONY: demo demo-model test lint types schemas clean wheel bench-statistics bench-detection
 
 demo: $(VENV)/installed
 	$(VENV)/bin/harness-eval run $(DEMO)
@@ -21,6 +21,10 @@ lint: $(VENV)/installed-dev
 
 types: $(VENV)/installed-dev
 	$(VENV)/bin/mypy
+
+# What a document may hold has changed: its schema again, from the model.
+schemas: $(VENV)/installed
+	$(VENV)/bin/python -m harness_eval.schemas
 
 # QUICK=--quick takes minutes, without it about an hour of one core; a stopped command goes on from build/statistics.jsonl
 bench-statistics: $(VENV)/installed-dev
