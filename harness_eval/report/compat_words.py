@@ -1,0 +1,262 @@
+"""A compatibility matrix in plain words. All its forms use these, so that they cannot disagree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+from harness_eval.errors import listed
+from harness_eval.report.compat_grid import ORDER, Data, Grid, Place, worst_first
+from harness_eval.report.wording import count, difference, one_line, points, share
+
+SYMBOLS = {
+    "compatible": "✓",
+    "degraded": "▼",
+    "broken": "✕",
+    "unclear": "?",
+    "unsupported": "⊘",
+    "canonical": "=",
+    "untried": "·",
+}
+STALE, FLAG = "stale", "⚑"
+_NAME = 80  # characters of a name from outside
+_LONG = 300  # of a reason or a note
+_MODELS_NAMED = 4
+_HARNESSES_NAMED = 3
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+
+
+def subject_title(subject: Data) -> str:
+    """A model with its version and serving."""
+    parts = (subject["model"], subject["version"], subject["serving"])
+    return " · ".join(name(part) for part in parts if part)
+
+
+def name(text: object) -> str:
+    """A name from outside on one line, at most so long."""
+    return one_line(text, _NAME)
+
+
+def told(text: object) -> str:
+    """A reason or a note on one line, at most so long."""
+    return one_line(text, _LONG)
+
+
+def link(address: str | None) -> str:
+    """An address that leads to a page or a file and does nothing else; "" where there is none.
+
+    What is no web address is relative: its colons are quoted, so that it can have no scheme.
+    """
+    if not address:
+        return ""
+    safe = "/?#&=%~+,;@!$*" + (":" if _WEB.match(address) else "")
+    return quote(address.encode("utf-8", "replace"), safe=safe)
+
+
+def version_phrase(place: Place) -> str:
+    """The harness's version as it was measured."""
+    version = place.cell and place.cell["version"]
+    return f"version {name(version)}" if version else ""
+
+
+def word(place: Place) -> str:
+    """What a place says, in one word."""
+    return "not tried" if place.kind == "untried" else place.kind
+
+
+def symbol(place: Place) -> str:
+    """The same as a sign."""
+    return SYMBOLS[place.kind]
+
+
+def figure_phrase(place: Place) -> str:
+    """The difference to canonical with its interval; of canonical itself the score; "" where nothing is known."""
+    if place.cell is None:
+        return ""
+    if place.kind == "canonical":
+        return share(place.cell["rate"]) if place.cell["rate"]["estimate"] is not None else ""
+    found = place.cell["difference"]
+    return "" if found["estimate"] is None else difference(found, signed=True)
+
+
+def short_figure(place: Place) -> str:
+    """The same in whole numbers, for a place that has room for nothing more."""
+    if place.cell is None:
+        return ""
+    canonical = place.kind == "canonical"
+    value = place.cell["rate" if canonical else "difference"]["estimate"]
+    if value is None:
+        return ""
+    text = f"{100 * value:.0f}" if canonical else f"{100 * value:+.0f}"
+    return "0" if text in ("+0", "-0") else text.replace("-", "\N{MINUS SIGN}")
+
+
+def trials_phrase(cell: Data) -> str:
+    """How many trials it rests on, and how many were lost."""
+    lost = f" ({cell['lost']:,} lost)" if cell["lost"] else ""
+    return f"{count(cell['trials'], 'trial')}{lost}"
+
+
+def basis_phrase(cell: Data) -> str:
+    """The same; of a combination that was not run, why."""
+    return trials_phrase(cell) if cell["trials"] or not cell["reason"] else one_line(cell["reason"], _NAME)
+
+
+def label_phrase(cell: Data) -> str:
+    """The label that most unsolved trials have; "" without one."""
+    found = cell["main_label"]
+    return f"{name(found['label'])} ({found['trials']:,})" if found else ""
+
+
+def detail_phrase(cell: Data) -> str:
+    """Why a verdict is withheld or missing, and what would decide it."""
+    more = cell["extra_tasks"]
+    parts = [told(cell["reason"])] if cell["reason"] else []
+    parts += [f"about {count(more, 'more task')} would decide"] if more else []
+    return "; ".join(parts)
+
+
+def whole_phrase(place: Place) -> str:
+    """All that a close place cannot show, on one line."""
+    if place.cell is None:
+        return word(place)
+    figure, label = figure_phrase(place), label_phrase(place.cell)
+    marks = [mark for mark, there in ((STALE, place.cell["stale"]), ("stands out", place.cell["flagged"])) if there]
+    parts = [f"{word(place)} {figure}".rstrip(), trials_phrase(place.cell), label, *marks]
+    return ", ".join(part for part in parts if part)
+
+
+def counts(places: Iterable[Place]) -> dict[str, int]:
+    """How many places have which verdict, in the order of a reader's interest; canonical and untried ones too."""
+    found = Counter(place.kind for place in places)
+    return {kind: found[kind] for kind in (*ORDER, "canonical", "untried")}
+
+
+def counts_phrase(places: Iterable[Place]) -> str:
+    """How many of each verdict, those without any left out."""
+    found = counts(places)
+    return " · ".join(f"{found[kind]} {kind}" for kind in ORDER if found[kind]) or "nothing judged"
+
+
+def sentences(grid: Grid, data: Data) -> list[str]:
+    """The matrix in plain sentences: how many of each, what is broken where, what is stale, what is unclear."""
+    return [
+        _all_of_them(grid),
+        _worse(grid, "broken"),
+        *([_worse(grid, "degraded")] if any(place.kind == "degraded" for place in grid.places) else []),
+        *_unclear(list(grid.places)),
+        *_stale(list(grid.places)),
+        *_scripted(data["subjects"]),
+    ]
+
+
+def _all_of_them(grid: Grid) -> str:
+    found = counts(grid.places)
+    number = sum(found[kind] for kind in ORDER)
+    parts = [f"{found[kind]:,} {kind}" for kind in ORDER if kind != "compatible" and found[kind]]
+    rest = f"; {', '.join(parts)}" if parts else ""
+    untried = f"; {found['untried']:,} not tried" if found["untried"] else ""
+    over = f"{count(len(grid.subjects), 'model')} × {count(len(grid.harnesses), 'harness')}"
+    verb = "is" if found["compatible"] == 1 else "are"
+    return f"{over}: {found['compatible']:,} of {count(number, 'combination')} {verb} compatible{rest}{untried}."
+
+
+def _worse(grid: Grid, kind: str) -> str:
+    found = [(row[0].subject, [place for place in row if place.kind == kind]) for row in grid.rows if row]
+    rows = sorted(((one, places) for one, places in found if places), key=lambda pair: -len(pair[1]))
+    if not rows:
+        return f"No model is {kind} under any harness."
+    if len(rows) <= _MODELS_NAMED:
+        return f"{kind.capitalize()}: {'; '.join(f'{subject_title(one)} under {_named(places)}' for one, places in rows)}."
+    models = [f"{subject_title(one)} under {count(len(places), 'harness')}" for one, places in rows]
+    where = Counter(name(place.harness["name"]) for _, places in rows for place in places)
+    harnesses = [f"{one} ({count(many, 'model')})" for one, many in where.most_common()]
+    most = f"most often under {listed(harnesses, _HARNESSES_NAMED)}"
+    return f"{kind.capitalize()}: {listed(models, _HARNESSES_NAMED)} models; {most}."
+
+
+def _named(places: Sequence[Place]) -> str:
+    """Their harnesses, the largest drop first."""
+    names = []
+    for place in worst_first(places):
+        drop = (place.cell or {})["difference"]["estimate"]
+        names.append(name(place.harness["name"]) + (f" ({points(drop, signed=True)})" if drop is not None else ""))
+    return listed(names, _HARNESSES_NAMED)
+
+
+def _unclear(places: Sequence[Place]) -> list[str]:
+    cells = [place.cell for place in places if place.cell is not None and place.kind == "unclear"]
+    if not cells:
+        return []
+    more = sorted(cell["extra_tasks"] for cell in cells if cell["extra_tasks"])
+    said = f"{count(len(cells), 'combination')} {'is' if len(cells) == 1 else 'are'} unclear"
+    if not more:
+        return [f"{said}; how many more tasks would decide cannot be told."]
+    whom = "them" if len(more) == len(cells) > 1 else "it" if len(cells) == 1 else f"{len(more)} of them"
+    if more[-1] > more[0]:
+        return [f"{said}; about {count(more[0], 'more task')} would decide the nearest, about {more[-1]:,} {whom}."]
+    return [f"{said}; about {count(more[0], 'more task')} would decide {whom}."]
+
+
+def _stale(places: Sequence[Place]) -> list[str]:
+    found = Counter(name(place.harness["name"]) for place in places if place.cell is not None and place.cell["stale"])
+    if not found:
+        return []
+    number = sum(found.values())
+    names = listed([f"{one} ({many})" for one, many in found.most_common()], _HARNESSES_NAMED)
+    verb = "is" if number == 1 else "are"
+    speaks = f"{'does' if number == 1 else 'do'} not speak of the current harness"
+    return [f"{count(number, 'combination')} {verb} stale, that is, {speaks}: {names}."]
+
+
+def _scripted(subjects: Sequence[Data]) -> list[str]:
+    number = sum(one["scripted"] for one in subjects)
+    if not number:
+        return []
+    which = "All rows are" if number == len(subjects) else f"{count(number, 'row')} {'is' if number == 1 else 'are'}"
+    return [f"{which} of a scripted agent, not of a language model."]
+
+
+def column_detail(harness: Data) -> str:
+    """Whether a harness is the canonical one, where its name does not say so, and its current version."""
+    parts = ["canonical"] if harness["canonical"] and harness["name"] != "canonical" else []
+    return " · ".join([*parts, *([f"version {name(harness['version'])}"] if harness["version"] else [])])
+
+
+def method(data: Data) -> list[tuple[str, str]]:
+    """What the signs mean and how they were found: subject and explanation."""
+    good, bad = (points(data["margins"][key]) for key in ("compatible", "broken"))
+    return [
+        ("compatible", f"surely no more than {good} below the canonical harness: the whole interval lies above"),
+        ("broken", f"surely more than {bad} below it: the whole interval lies below"),
+        ("degraded", "surely below it, by how much is not yet known"),
+        ("unclear", "the trials do not decide"),
+        ("unsupported", "the model, as it is served, cannot be run under this harness"),
+        ("canonical", "the harness that the others are compared with; its figure is the score itself"),
+        ("not tried", "no run has this model under this harness"),
+        ("difference", "to the canonical harness on common tasks; 95 %, for all harnesses of a model together"),
+        (STALE, "measured under another version of the harness than the current one"),
+        (f"{FLAG} stands out", "from noise over the whole matrix (Benjamini and Hochberg, q = 0.10); it is no verdict"),
+    ]
+
+
+def day(moment: str) -> str:
+    """The day of a moment in ISO 8601."""
+    return name(moment)[:10]
+
+
+def facts(data: Data) -> str:
+    """When and in how many runs it was measured, and how large a drop matters."""
+    days = sorted(day(cell["measured"]) for cell in data["cells"] if cell["measured"])
+    margins = [points(data["margins"][key]) for key in ("compatible", "broken")]
+    parts = [count(len(data["sources"]), "run")]
+    parts += [f"measured {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")] if days else []
+    parts += [f"margin {margins[0]}" if margins[0] == margins[1] else f"margins {margins[0]}, broken {margins[1]}"]
+    return " · ".join(parts)
+
+
+def cells_by_source(data: Data) -> Counter[str]:
+    """How many cells rest on each run."""
+    return Counter(source for cell in data["cells"] for source in set(cell["sources"]))
