@@ -80,16 +80,24 @@ def read_yaml(path: Path | str) -> dict[str, Json]:
     Raises:
         ConfigError: the file is missing, unreadable, not text, not YAML, or holds no mapping.
     """
-    text = read_text(path)
+    return parse_yaml(read_text(path), str(path))
+
+
+def parse_yaml(text: str, where: str) -> dict[str, Json]:
+    """The mapping that a text in YAML holds; `where` is named first in what is raised.
+
+    Raises:
+        ConfigError: the text is not YAML, or holds no mapping.
+    """
     try:
         data = yaml.load(text, Loader=_Loader)
     except _BAD_YAML as error:
-        raise ConfigError(f"{path}: is not YAML: {_yaml_problem(error)}") from None
+        raise ConfigError(f"{where}: is not YAML: {_yaml_problem(error)}") from None
     except RecursionError:
-        raise ConfigError(f"{path}: is not YAML: its values are nested too deep") from None
+        raise ConfigError(f"{where}: is not YAML: its values are nested too deep") from None
     if not isinstance(data, dict):
         found = "nothing" if data is None else f"a {type(data).__name__}"
-        raise ConfigError(f"{path}: must hold a mapping of keys to values, but holds {found}")
+        raise ConfigError(f"{where}: must hold a mapping of keys to values, but holds {found}")
     return data
 
 

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from harness_eval import bundled, recording
+from harness_eval import recording
+from harness_eval.cli import harness_review
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.combinations import excluded
 from harness_eval.dialogue import requests_of, wire_hash, wire_text
 from harness_eval.draft import draft_harness
 from harness_eval.errors import ConfigError
-from harness_eval.harness import Harness, check_distinct, load_harness, named_harnesses
-from harness_eval.lock import Change, check_lock, differences, write_lock
+from harness_eval.harness import Harness, load_harness, named_harnesses
 from harness_eval.types import Json, Request
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, show, compare, lock and draft harnesses.")
@@ -65,60 +65,8 @@ def _readable(request: Request) -> dict[str, Json]:
     return {"wire": request.wire, "messages": request.messages, "tools": request.tools, "stop": request.stop}
 
 
-@app.command()
-def diff(first: _Name, second: _Name, as_json: JsonFlag = False) -> None:
-    """Show how two harnesses differ: axes, system prompt, tools, and the requests of a fixed dialogue."""
-    one, other = load_harness(first), load_harness(second)
-    found = differences(one, other)
-    if as_json:
-        axes = [axis for axis in one.labels if one.levels[axis] != other.levels[axis]]
-        differing = [{"axis": axis, "first": one.labels[axis], "second": other.labels[axis]} for axis in axes]
-        print_json({"first": one.id, "second": other.id, "differ": differing, "lines": found})
-    elif any(found.values()):
-        for title, lines in found.items():
-            print("\n".join([title, "-" * len(title), *(lines or ["the same"]), ""]))
-    else:
-        say(f"{one.name} and {other.name} are the same harness")
-
-
-@app.command()
-def lock(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[HARNESS]...", help="Names or files; all, if none.")
-    ] = None,
-    file: Annotated[Path | None, typer.Option(help="The lock file; needed for harnesses of your own.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Compare and write nothing; exit code 1 on a change.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
-    """Remember what models receive from harnesses, or check that it has not changed without a new version."""
-    known = named_harnesses()
-    own = [name for name in names or () if name not in known]
-    if own and file is None:
-        raise ConfigError(f"{own[0]}: the package's own lock holds its own harnesses; name yours with --file")
-    path = file or bundled.folder("harnesses") / "harnesses.lock"
-    harnesses = [load_harness(name) for name in names or known]
-    check_distinct(harnesses)
-    if check and not path.exists():
-        raise ConfigError(f"{path}: there is no lock to check; write one without --check")
-    changes = check_lock(path, harnesses, whole=not names)
-    if not check:
-        _refuse_unversioned(path, changes)
-        write_lock(path, harnesses, whole=not names)
-    if as_json:
-        told = [{"harness": c.name, "change": c.kind, "lines": c.lines} for c in changes]
-        print_json({"lock": str(path), "harnesses": len(harnesses), "changes": told})
-    else:
-        for change in changes:
-            print("\n".join([f"{change.name}: {change.kind}", *change.lines]))
-        say(f"{len(harnesses)} harnesses, {len(changes)} changes: {path}")
-    raise typer.Exit(1 if check and changes else 0)
-
-
-def _refuse_unversioned(path: Path, changes: list[Change]) -> None:
-    unversioned = [change.name for change in changes if not change.allowed]
-    if unversioned:
-        named = ", ".join(unversioned)
-        raise ConfigError(f"{path}: {named}: what models receive has changed; raise its `version` first (see --check)")
+app.command()(harness_review.diff)
+app.command()(harness_review.lock)
 
 
 @app.command()
