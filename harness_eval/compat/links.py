@@ -1,0 +1,42 @@
+"""Links from a document to the reports that its cells rest on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from harness_eval.compat.targets import REPORT, Part
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where the document will be, and what stands before the names of runs' folders in place of the way there."""
+
+    out: Path
+    prefix: str | None = None
+
+    def report(self, part: Part) -> str | None:
+        """To the report of a run; None where there is none."""
+        folder = part.side.folder
+        if not (folder / REPORT).is_file():
+            return None
+        if self.prefix is not None:
+            return f"{self.prefix.rstrip('/')}/{quote(folder.resolve().name)}/{REPORT}"
+        return quote(os.path.relpath(folder.resolve() / REPORT, self.out.resolve()))
+
+    def evidence(self, parts: Sequence[Part], harness: str) -> str | None:
+        """To a harness in the report of the newest of these runs that has one."""
+        for part in sorted(parts, key=lambda each: each.order, reverse=True):
+            if link := self.report(part):
+                return link
+        return None
+
+    def moved(self, link: str | None, folder: Path) -> str | None:
+        """A link of a document in another folder, as it leads from here."""
+        if link is None or urlsplit(link).scheme or link.startswith("/"):
+            return link
+        path, mark, anchor = link.partition("#")
+        return os.path.relpath(folder.resolve() / path, self.out.resolve()) + mark + anchor
