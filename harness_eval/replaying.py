@@ -149,7 +149,7 @@ def changes(study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -
     named = named_harnesses()
     found = {}
     for name, harness in harnesses.items():
-        told = [harness] if isinstance(harness, str) else _wire_changes(recorded[name], harness)
+        told = [harness] if isinstance(harness, str) else wire_changes(recorded[name], harness)
         if name in named and (today := load_harness(name)).version != recorded[name].get("version"):
             told.append(f"version {recorded[name].get('version')} was recorded, today's is {today.version}")
         if told:
@@ -157,7 +157,8 @@ def changes(study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -
     return found
 
 
-def _wire_changes(record: Mapping[str, Json], harness: Harness) -> list[str]:
+def wire_changes(record: Mapping[str, Json], harness: Harness) -> list[str]:
+    """How what a model receives from a harness, in the fixed dialogue, is not what was recorded of it; a line each."""
     was, now = str(record.get("wire")), wire_hash(requests_of(harness))
     told = [] if was == now else [f"what a model receives from it has changed: wire {was[:12]}, now {now[:12]}"]
     return told if record.get("id") == harness.id else [f"its id is {harness.id} today, {record.get('id')} then", *told]

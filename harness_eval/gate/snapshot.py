@@ -24,11 +24,11 @@ from harness_eval.gate.kept import (
 )
 from harness_eval.report import comparison_pairing
 from harness_eval.report.comparison_pairing import Side
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.recorded import Outcome, Recorded
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
-__all__ = ["Answering", "Snapshot", "SnapshotHarness", "SnapshotTask", "as_bytes", "read", "snapshot_of", "write"]
+__all__ = ["Answering", "Snapshot", "SnapshotHarness", "SnapshotTask", "as_bytes", "planned", "read", "snapshot_of", "write"]
 
 _LARGEST = 16 << 20  # bytes of a baseline's file; a hundred times the largest that is sensible
 _MOST_REPEATS = 1_000
@@ -47,6 +47,13 @@ def snapshot_of(folder: Path, endpoint: str | None = None) -> Snapshot:
         ConfigError: no readable run, no endpoint of that name, or several and none was named.
     """
     return _taken(comparison_pairing.side(folder, endpoint))
+
+
+def planned(study: Mapping[str, Json], endpoint: str) -> Snapshot:
+    """The snapshot of a run of which no trial has ended yet, from what its study.json will be."""
+    study = recording.load(recording.dump(study))
+    entry = next(each for each in study["endpoints"] if each["name"] == endpoint)
+    return _taken(Side(Path(str(study["name"])), Recorded(study, (), {}, 0, {}), entry, (), {}))
 
 
 def read(path: Path) -> Snapshot:

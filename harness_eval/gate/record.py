@@ -1,0 +1,243 @@
+"""The gate without an endpoint: a recorded run under today's harnesses, and whom a change of one would reach.
+
+A change passes unseen only where it has a new version: then the record is one of another harness, and is made anew.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness_eval import __version__, replaying, store
+from harness_eval.errors import ConfigError, listed, nearest
+from harness_eval.gate.document import Check, Figure, Question, Side, Trials, Verdict
+from harness_eval.gate.document import Difference as Changed
+from harness_eval.harness import Harness, load_harness, named_harnesses
+from harness_eval.report.wording import count, one_line
+from harness_eval.rerun import Verdicts
+from harness_eval.store import Row
+from harness_eval.types import Json, TrialKey
+
+_SHOWN = 3  # harnesses or trials named in one sentence
+_CELL = 240  # characters of one difference
+_SENT = frozenset({"harness", "system", "notes", "summary", "request"})
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What has become of one harness since it was recorded.
+
+    `told` is what is another of the harness itself; `trials` were compared, `sent` of them would send something else,
+    `read` would only be read otherwise; `first` is the first difference of any of them.
+    """
+
+    name: str
+    was: str | None
+    now: str | None
+    told: tuple[str, ...]
+    trials: int
+    sent: int
+    read: int
+    first: tuple[TrialKey, replaying.Difference] | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """A change passes for none only with a new version."""
+        if not (self.told or self.sent or self.read):
+            return "pass"
+        return "inconclusive" if self.now is not None and self.now != self.was else "fail"
+
+    @property
+    def summary(self) -> str:
+        """Whom the change reaches, and where first."""
+        reached = f"{self.sent:,} of {count(self.trials, 'recorded trial')} would send something else"
+        reached += f", {self.read:,} would be read otherwise" if self.read else ""
+        parts = [self._version(), *self.told, reached]
+        if self.first is not None:
+            key, difference = self.first
+            turn = f", turn {difference.turn}" if difference.turn else ""
+            parts.append(f"first {_place(key)}{turn}, {difference.part}: {difference.detail[:_CELL]}")
+        return one_line("; ".join(parts))
+
+    def _version(self) -> str:
+        if self.now is None:
+            return f"version {self.was} cannot be built today"
+        return f"its version is still {self.now}" if self.was == self.now else f"version {self.was} is now {self.now}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A recorded run against today's harnesses: each of them, the trials that are as they were, and those that tell
+    nothing: of no harness of the study, or without a record."""
+
+    folder: Path
+    study: Mapping[str, Json]
+    impacts: tuple[Impact, ...]
+    same: frozenset[TrialKey]
+    silent: int
+
+
+def today(study: Mapping[str, Json], files: Sequence[str]) -> dict[str, Harness | str]:
+    """The harnesses of a recorded study as they are today, by name: as in one of these files, else as it travels with
+    the package, else as recorded, under today's code; where one cannot be built, the reason.
+
+    Raises:
+        ConfigError: a file holds no harness, or one that was not recorded.
+    """
+    recorded, named = replaying.rebuilt(study), named_harnesses()
+    given = {harness.name: harness for harness in map(load_harness, files)}
+    for name in given:
+        if name not in recorded:
+            raise ConfigError(f"--harness: no harness {name!r} was recorded; {nearest(name, recorded)}")
+    return {
+        name: given.get(name) or (load_harness(name) if name in named else harness)
+        for name, harness in recorded.items()
+    }
+
+
+def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -> Recorded:
+    """Derive every recorded trial again. Takes time as all requests of the run are long.
+
+    Raises:
+        ConfigError: nothing is recorded that could be compared, or a record is damaged.
+    """
+    keys: list[TrialKey] = []
+    checked = replaying.check(folder, _seen(store.latest(folder), keys), harnesses)
+    if not checked.requests + checked.replies + len(checked.differences):
+        raise ConfigError(f"{folder}: nothing is recorded of its trials that could be compared")
+    differing: dict[TrialKey, list[replaying.Difference]] = {}
+    for key, difference in checked.differences:
+        differing.setdefault(key, []).append(difference)
+    entries = {str(each["name"]): each for each in study["harnesses"]}
+    impacts = tuple(_impact(entries[name], harness, keys, differing) for name, harness in harnesses.items())
+    silent = checked.strangers + checked.without_record
+    return Recorded(folder, study, impacts, frozenset(keys) - differing.keys(), silent)
+
+
+def _seen(rows: Iterable[Row], keys: list[TrialKey]) -> Iterator[Row]:
+    for row in rows:
+        keys.append(store.key_of(row))
+        yield row
+
+
+def _impact(
+    entry: Mapping[str, Json],
+    harness: Harness | str,
+    keys: Iterable[TrialKey],
+    differing: Mapping[TrialKey, Sequence[replaying.Difference]],
+) -> Impact:
+    name = str(entry["name"])
+    own = {key: parts for key, parts in differing.items() if key.harness == name}
+    sent = sum(any(part.part in _SENT for part in parts) for parts in own.values())
+    first = next(((key, parts[0]) for key, parts in own.items()), None)
+    was = None if entry.get("version") is None else str(entry["version"])
+    told = [harness] if isinstance(harness, str) else replaying.wire_changes(entry, harness)
+    now = None if isinstance(harness, str) else harness.version
+    trials = sum(key.harness == name for key in keys)
+    return Impact(name, was, now, tuple(told), trials, sent, len(own) - sent, first)
+
+
+def judged(found: Recorded, again: Verdicts | None = None, release: bool = False) -> Check:
+    """The check that a record makes. `again` are its trials judged once more; `release` fails what is undecided."""
+    verdict = _verdict(found, again)
+    failing = verdict in ("fail", "incomplete") or (release and verdict == "inconclusive")
+    said = _said(found, again)
+    question = Question(asked="record", verdict=verdict, said=said, before=Figure(), after=Figure(), change=Figure())
+    changed = [each for each in found.impacts if each.verdict != "pass"]
+    lost = Counter(row["failure"]["owner"] for row in again.lost) if again else Counter[str]()
+    trials = sum(each.trials for each in found.impacts)
+    before = _side(found.study, dict(found.study.get("versions") or {}))
+    return Check(
+        verdict=verdict,
+        exit_code=(3 if verdict == "incomplete" else 1) if failing else 0,
+        said=said,
+        harness=listed([each.name for each in changed or found.impacts], _SHOWN),
+        before=before,
+        after=before.model_copy(
+            update={
+                "name": "today",
+                "created": None,
+                "versions": {"harness-eval": __version__, "python": platform.python_version()},
+            }
+        ),
+        questions=(question,),
+        decision=None,
+        changed=tuple(Changed(kind="harness", what=each.name, detail=each.summary) for each in changed),
+        trials=Trials(
+            most=trials + found.silent, judged=trials - lost.total(), lost=lost.total(), missing=found.silent
+        ),
+        lost=dict(lost),
+        notes=tuple(_notes(found, again)),
+        checked_by=f"harness-eval {__version__}",
+    )
+
+
+def _verdict(found: Recorded, again: Verdicts | None) -> Verdict:
+    verdicts = {each.verdict for each in found.impacts}
+    if "fail" in verdicts or (again is not None and (again.changed or _strayed(again))):
+        return "fail"
+    if again is not None and again.lost:
+        return "incomplete"
+    return "inconclusive" if "inconclusive" in verdicts else "pass"
+
+
+def _strayed(again: Verdicts) -> list[Row]:
+    """Trials that asked for something that was not recorded: a tool, a sandbox or a task answers otherwise today."""
+    return [row for row in again.lost if row["failure"]["owner"] == "harness"]
+
+
+def _said(found: Recorded, again: Verdicts | None) -> str:
+    trials = sum(each.trials for each in found.impacts)
+    parts = [f"{len(found.same):,} of {count(trials, 'recorded trial')} of {count(len(found.impacts), 'harness')} "]
+    parts[0] += "are derived as they were"
+    for verdict, words in (
+        ("fail", "changed what a model receives without a new version"),
+        ("inconclusive", "changed with a new version, so record anew"),
+    ):
+        names = [one_line(each.name, 80) for each in found.impacts if each.verdict == verdict]
+        parts += [f"{listed(names, _SHOWN)} {words}"] if names else []
+    if again is not None:
+        parts.append(f"{again.same:,} verdicts are as recorded and {len(again.changed):,} changed")
+        if again.lost:
+            parts.append(f"{count(len(again.lost), 'trial')} lost when run again")
+    return "; ".join(parts)
+
+
+def _side(study: Mapping[str, Json], versions: Mapping[str, str]) -> Side:
+    endpoints = study.get("endpoints") or [{}]
+    names, models = ([str(each.get(key) or "unknown") for each in endpoints] for key in ("name", "model"))
+    repeats = max(int(study.get("repeats") or 0), int(study.get("canonical_repeats") or 0))
+    return Side(
+        name=str(study.get("name") or "unnamed study"),
+        created=study.get("created"),
+        endpoint=listed(names, _SHOWN),
+        model=listed(models, _SHOWN),
+        scripted=all(bool(each.get("scripted")) for each in endpoints),
+        versions={str(name): str(version) for name, version in versions.items()},
+        tasks=len(study.get("tasks") or ()),
+        repeats=repeats,
+    )
+
+
+def _notes(found: Recorded, again: Verdicts | None) -> Iterator[str]:
+    version = (found.study.get("versions") or {}).get("harness-eval")
+    if version != __version__:
+        yield one_line(f"recorded by harness-eval {version}, this is {__version__}")
+    for each in found.impacts:
+        if each.verdict == "pass" and each.was != each.now:
+            yield one_line(f"{each.name}: version {each.was} is now {each.now}, and nothing that was recorded differs")
+        if not each.trials:
+            yield one_line(f"{each.name}: none of its trials is recorded")
+    if found.silent:
+        yield f"{count(found.silent, 'trial')} without a record, or of no harness of the study, tell nothing"
+    for changed in again.changed[:_SHOWN] if again else ():
+        yield one_line(f"{_place(changed.key)}: the score was {changed.was}, now {changed.now}")
+    for row in again.lost[:_SHOWN] if again else ():
+        yield one_line(f"{_place(store.key_of(row))} is lost when run again: {row['failure']['message']}", _CELL)
+
+
+def _place(key: TrialKey) -> str:
+    return f"{key.task}/{key.harness}/{key.endpoint}/{key.repeat}"
