@@ -1,0 +1,168 @@
+"""How the gated harness is decided: by the gate that was asked for, on the pairs that there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness_eval.gate.asked import Asked
+from harness_eval.gate.document import Decision, Look, Verdict
+from harness_eval.gate.pairs import Pairs
+from harness_eval.report.wording import count
+
+if TYPE_CHECKING:
+    from harness_eval.stats.gate import LimitDecision, Watched
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A verdict with the decision it follows from; `why` says what is missing of an incomplete one."""
+
+    verdict: Verdict
+    decision: Decision
+    why: str = ""
+
+
+def decide(pairs: Pairs, asked: Asked) -> Decided:
+    """Ask the gate. Incomplete where trials are missing that it needs, where lost ones could decide it, or are many."""
+    found = _watched(pairs, asked) if _sequential(asked) else _at_once(pairs, asked)
+    trials = pairs.trials
+    ended = trials.judged + trials.lost
+    if trials.lost > asked.lost_limit * ended:
+        share = f"{trials.lost / ended:.0%}, more than {asked.lost_limit:.0%}"
+        return Decided("incomplete", found.decision, f"{count(trials.lost, 'trial')} of {ended:,} were lost ({share})")
+    if found.verdict == "inconclusive" and trials.lost and _could_decide(pairs, asked):
+        return Decided("incomplete", found.decision, f"{count(trials.lost, 'lost trial')} could decide it")
+    return found
+
+
+def _sequential(asked: Asked) -> bool:
+    return not asked.release and asked.gate != "fixed"
+
+
+def _could_decide(pairs: Pairs, asked: Asked) -> bool:
+    """Whether there would be a verdict if all lost trials had been solved, or if none had."""
+    judge = _watched if _sequential(asked) else _at_once
+    return any(judge(pairs.filled(solved), asked).verdict in ("pass", "fail") for solved in (True, False))
+
+
+def _watched(pairs: Pairs, asked: Asked) -> Decided:
+    from harness_eval.stats.gate import watch  # lazy: slow import
+
+    before_TR, after_TR = pairs.solved()
+    cap = min(before_TR.shape[1], after_TR.shape[1])
+    before_TR, after_TR, ended_TR = before_TR[:, :cap], after_TR[:, :cap], pairs.ended[:, :cap]
+    kind: Literal["sprt", "e-process"] = "e-process" if asked.gate == "e-process" else "sprt"
+    margin = asked.margin_of(len(pairs.tasks))
+    seen = watch(before_TR, after_TR, ended_TR, kind=kind, alpha=asked.alpha, beta=asked.beta, margin=margin)
+    last = seen.looks[-1] if seen.looks else None
+    decision = Decision(
+        gate=kind,
+        by=seen.by,
+        alpha=asked.alpha,
+        beta=asked.beta if kind == "sprt" else None,
+        margin=margin,
+        worse=seen.worse,
+        better=seen.better,
+        pairs=last.pairs if last else 0,
+        repeats=last.repeats if last else 0,
+        cap=cap,
+        statistic=seen.statistic,
+        fail_at=seen.fail_at,
+        pass_at=seen.pass_at,
+        looks=tuple(Look(**{name: getattr(look, name) for name in Look.model_fields}) for look in seen.looks),
+        needed=_more(seen, asked, margin) if seen.decision == "inconclusive" else "",
+    )
+    if seen.waiting:
+        return Decided("incomplete", decision, _missing(pairs))
+    return Decided(seen.decision, decision)
+
+
+def _missing(pairs: Pairs) -> str:
+    return f"{count(pairs.trials.missing, 'trial')} of {pairs.trials.most:,} {_be(pairs.trials.missing)} missing"
+
+
+def _be(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _more(seen: Watched, asked: Asked, margin: float) -> str:
+    """What would have decided a sequential test: pairs on one side alone, and repeats at the rate seen so far."""
+    from harness_eval.stats.gate import e_process, share_at, sprt  # lazy: slow import
+
+    def decision(worse: int, better: int) -> str:
+        if asked.gate == "e-process":
+            return e_process(worse, better, asked.alpha).decision
+        return sprt(worse, better, share=share_at(margin), alpha=asked.alpha, beta=asked.beta).decision
+
+    worse, better, most = seen.worse, seen.better, 10_000
+    to_fail = next(more for more in range(most) if decision(worse + more, better) == "fail")
+    told = f"{count(to_fail, 'more pair')} that became worse and none that became better would have failed it"
+    if seen.pass_at is not None:
+        to_pass = next(more for more in range(most) if decision(worse, better + more) == "pass")
+        told += f", {to_pass} that became better and none that became worse would have passed it"
+    return told + _repeats(seen)
+
+
+def _repeats(seen: Watched) -> str:
+    done = seen.looks[-1].repeats if seen.looks else 0
+    goal = seen.fail_at if seen.statistic > 0 else seen.pass_at
+    if not done or goal is None or abs(seen.statistic) < 1e-9:
+        return ""
+    rate = seen.statistic / done
+    more = ceil(max(goal - seen.statistic, 0) / rate) if rate > 0 else ceil(min(goal - seen.statistic, 0) / rate)
+    return f"; at the rate seen so far about {count(max(more, 1), 'more repeat')} would have decided it"
+
+
+def _at_once(pairs: Pairs, asked: Asked) -> Decided:
+    """The fixed and the release gate: the means of all repeats of both sides, looked at once."""
+    from harness_eval.stats.gate import fixed, non_inferior  # lazy: slow import
+
+    before_TR, after_TR = pairs.solved()
+    drop_T, margin = means(before_TR) - means(after_TR), asked.margin_of(len(pairs.tasks))
+    found = (non_inferior if asked.release else fixed)(drop_T, margin, asked.alpha)
+    paired = min(before_TR.shape[1], after_TR.shape[1])
+    change_TR = after_TR[:, :paired] - before_TR[:, :paired]
+    decision = Decision(
+        gate="release" if asked.release else "fixed",
+        by="none" if found.decision == "inconclusive" else "limits",
+        alpha=asked.alpha,
+        beta=None,
+        margin=margin,
+        worse=int((change_TR < 0).sum()),
+        better=int((change_TR > 0).sum()),
+        pairs=int((change_TR == change_TR).sum()),
+        repeats=float(pairs.trials.judged + pairs.trials.lost) / max(1, len(pairs.tasks)),
+        cap=after_TR.shape[1],
+        statistic=None,
+        fail_at=None,
+        pass_at=None,
+        needed=_times(found, margin, asked.release) if found.decision == "inconclusive" else "",
+    )
+    if not pairs.ended.all():
+        return Decided("incomplete", decision, _missing(pairs))
+    return Decided(found.decision, decision)
+
+
+def means(side_TR: Any) -> Any:
+    """Of each task over its verdicts; NaN without any."""
+    import numpy  # lazy: slow import
+
+    judged_T = (~numpy.isnan(side_TR)).sum(axis=1)
+    return numpy.where(judged_T, numpy.nansum(side_TR, axis=1) / numpy.maximum(judged_T, 1), numpy.nan)
+
+
+def _times(found: LimitDecision, margin: float, release: bool) -> str:
+    """How many times as many trials would have decided it at the drop that was seen."""
+    drop, limits = found.drop.estimate, found.drop.limits
+    if drop is None or limits is None:
+        return "limits need at least 20 tasks with a verdict on both sides"
+    reach, line = limits[1] - drop, margin if release else 0.0
+    passed, failed = margin - drop, drop - line
+    times = {"passed": (reach / passed) ** 2} if passed > 1e-9 else {}
+    times |= {"failed": (reach / failed) ** 2} if failed > 1e-9 else {}
+    if not times:
+        return "at this drop, which is the margin itself, no number of trials would have decided it"
+    outcome = min(times, key=lambda each: times[each])
+    return f"at this drop, about {times[outcome]:.1f} times as many trials would have {outcome} it"

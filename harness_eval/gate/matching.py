@@ -1,0 +1,182 @@
+"""What a baseline and a new run have in common, and where they differ in what a comparison rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness_eval import recording
+from harness_eval.errors import ConfigError, listed, nearest
+from harness_eval.gate.asked import Asked, look_order
+from harness_eval.gate.document import Difference
+from harness_eval.gate.kept import Answering, Snapshot, SnapshotHarness
+from harness_eval.report.wording import count, one_line
+from harness_eval.types import Json
+
+_NAMES_SHOWN = 4
+_VALUE_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Two sides of a check: `tasks` both have, in look order, `harness` is the gated one, `harnesses` all to compare.
+
+    `changed` are the differences that were accepted.
+    """
+
+    before: Snapshot
+    after: Snapshot
+    tasks: tuple[str, ...]
+    harness: str
+    harnesses: tuple[str, ...]
+    changed: tuple[Difference, ...]
+
+    @property
+    def gated(self) -> tuple[SnapshotHarness, SnapshotHarness]:
+        """The gated harness on both sides."""
+        return _harness(self.before, self.harness), _harness(self.after, self.harness)
+
+
+def match(before: Snapshot, after: Snapshot, asked: Asked) -> Matched:
+    """Find what both sides have; nothing that differs is accepted unless it was asked for.
+
+    Raises:
+        ConfigError: they differ, or have no task in common, or one has no such harness.
+    """
+    gated = _gated(before, after, asked)
+    compared = _compared(before, after) if asked.matrix else ()
+    harnesses = tuple(dict.fromkeys((gated, *compared)))
+    found = [*_suite(before, after), *_harnesses(before, after, harnesses)]
+    found += [*_endpoint(before.endpoint, after.endpoint), *_limits(before, after)]
+    refused = [each for each in found if each.kind not in asked.changed]
+    if refused:
+        raise ConfigError(_refusal(before, after, refused))
+    differing = set(_differing_tasks(before, after))
+    known = {task.name for task in after.tasks} - differing
+    tasks = look_order((task.name for task in before.tasks if task.name in known), after.seed)
+    if not tasks:
+        raise ConfigError(f"{_title(before)} and {_title(after)} have no task in common")
+    return Matched(before, after, tuple(tasks), gated, harnesses, tuple(found))
+
+
+def _gated(before: Snapshot, after: Snapshot, asked: Asked) -> str:
+    """The name of the gated harness, which both sides have and the baseline has run."""
+    name = asked.harness or before.canonical
+    if name is None:
+        choices = listed([one_line(each.name) for each in before.harnesses], _NAMES_SHOWN)
+        raise ConfigError(f"{_title(before)} has no canonical harness: name the gated one with --harness ({choices})")
+    for title, side in (("the baseline", before), ("the new run", after)):
+        if side.harness(name) is None:
+            known = (one_line(each.name) for each in side.harnesses)
+            raise ConfigError(f"--harness: {title} has no harness {one_line(name)!r}; {nearest(name, known)}")
+    if not _harness(before, name).run:
+        refused = _harness(before, name).refused
+        why = f": it could not run there, {refused}" if refused else ""
+        raise ConfigError(f"the baseline has no trials of the harness {one_line(name)!r}{why}")
+    return name
+
+
+def _harness(side: Snapshot, name: str) -> SnapshotHarness:
+    found = side.harness(name)
+    assert found is not None, f"no harness {name!r}"
+    return found
+
+
+def _compared(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
+    """The harnesses that were run on both sides."""
+    run = {harness.name for harness in after.harnesses if harness.run}
+    return tuple(harness.name for harness in before.harnesses if harness.run and harness.name in run)
+
+
+def _differing_tasks(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    digests = {task.name: task.digest for task in after.tasks}
+    for task in before.tasks:
+        if task.name in digests and _differs(task.digest, digests[task.name]):
+            yield task.name
+
+
+def _differs(one: Json, other: Json) -> bool:
+    """Whether both are known and not the same."""
+    return not _blank(one) and not _blank(other) and one != other
+
+
+def _blank(value: Json) -> bool:
+    return value is None or value in ("", {}, [])
+
+
+def _suite(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
+    one, other = ({task.name: str(task.digest)[:12] for task in side.tasks} for side in (before, after))
+    groups = {
+        "only in the baseline": [name for name in one if name not in other],
+        "only in the new run": [name for name in other if name not in one],
+        "with other content": [f"{name} was {one[name]}, is {other[name]}" for name in _differing_tasks(before, after)],
+    }
+    for what, names in groups.items():
+        if names:
+            detail = listed([one_line(name, 120) for name in names], _NAMES_SHOWN)
+            yield Difference(kind="suite", what=f"{count(len(names), 'task')} {what}", detail=detail)
+
+
+def _harnesses(before: Snapshot, after: Snapshot, names: Sequence[str]) -> Iterator[Difference]:
+    for name in names:
+        one, other = _harness(before, name), _harness(after, name)
+        keys = [key for key in ("id", "version", "wire") if _differs(getattr(one, key), getattr(other, key))]
+        if keys:
+            what = f"the harness {one_line(name, _VALUE_LENGTH)}"
+            yield Difference(kind="harness", what=what, detail=_told(one, other, keys, getattr))
+
+
+def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
+    one: dict[str, Json] = {"model": before.model, "scripted": before.scripted, **before.settings}
+    other: dict[str, Json] = {"model": after.model, "scripted": after.scripted, **after.settings}
+    known = bool(before.settings and after.settings)  # of results from elsewhere the names alone are known
+    compared = sorted(one.keys() | other.keys()) if known else ["model"]
+    keys = [key for key in compared if _plain(one.get(key)) != _plain(other.get(key))]
+    if keys:
+        told = _told(one, other, keys, lambda side, key: side.get(key))
+        yield Difference(kind="endpoint", what="the endpoint", detail=told)
+    for kind in ("model", "fingerprint"):
+        said = [served(side, kind) for side in (before, after)]
+        if all(said) and not said[0] & said[1]:
+            names = [listed([one_line(each, _VALUE_LENGTH) for each in sorted(each_side)], 3) for each_side in said]
+            detail = f"{kind} {names[0]} in the baseline, {names[1]} now"
+            yield Difference(kind="endpoint", what="what the server says of itself", detail=detail)
+
+
+def served(side: Answering, kind: str) -> set[str]:
+    """The models, or the fingerprints, that replies named; none where that is unknown."""
+    return {text.removeprefix(f"{kind} ") for text in side.served_as if text.startswith(f"{kind} ")}
+
+
+def _plain(value: Json) -> Json:
+    return None if _blank(value) else value
+
+
+def _limits(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
+    keys = [key for key in before.limits if _differs(before.limits[key], after.limits.get(key))]
+    if keys:
+        told = _told(before.limits, after.limits, keys, lambda side, key: f"{side[key]:g}")
+        yield Difference(kind="limits", what="the limits of a trial", detail=told)
+
+
+def _told(one: Mapping[str, Json] | SnapshotHarness, other: Json, keys: Sequence[str], get: Callable[..., Json]) -> str:
+    """What differs, with both values."""
+    return "; ".join(f"{key} {_value(get(one, key))} in the baseline, {_value(get(other, key))} now" for key in keys)
+
+
+def _value(value: Json) -> str:
+    text = value if isinstance(value, str) else recording.dump(value).decode()
+    return "unset" if _blank(value) else one_line(text, _VALUE_LENGTH)
+
+
+def _refusal(before: Snapshot, after: Snapshot, refused: Sequence[Difference]) -> str:
+    flags = " ".join(f"--changed {kind}" for kind in dict.fromkeys(each.kind for each in refused))
+    told = ". ".join(f"{each.what}: {each.detail}" for each in refused)
+    return (
+        f"{_title(after)} cannot be checked against {_title(before)}, for they are not of the same kind. {told}. "
+        f"Make the baseline anew, or accept what differs with {flags}"
+    )
+
+
+def _title(side: Snapshot) -> str:
+    return f"{one_line(side.name, _VALUE_LENGTH)!r} ({one_line(side.created or 'undated', 40)})"

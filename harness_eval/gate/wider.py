@@ -1,0 +1,91 @@
+"""The worst harness and the spread over harnesses: did either surely become worse?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from harness_eval.gate.document import Figure, Question, Verdict
+from harness_eval.gate.matching import Matched
+from harness_eval.gate.pairs import rates
+from harness_eval.report.wording import difference, percent, points
+
+if TYPE_CHECKING:
+    from harness_eval.stats.compare import Change
+    from harness_eval.stats.estimate import Estimate
+
+
+def questions(matched: Matched, margin: float) -> list[Question]:
+    """Whether the worst harness and the spread surely became worse; nothing where fewer than 2 harnesses compare."""
+    import numpy  # lazy: slow import
+
+    from harness_eval.stats.compare import compare  # lazy: slow import
+
+    names = matched.harnesses
+    if len(names) < 2:
+        return []
+    sides = (matched.before, matched.after)
+    harnesses = [[each for name in names if (each := side.harness(name))] for side in sides]
+    before_TH, after_TH = [
+        numpy.column_stack([rates(side, harness, matched.tasks) for harness in each])
+        for side, each in zip(sides, harnesses, strict=True)
+    ]
+    place = names.index(matched.harness)
+    found = compare(before_TH, after_TH, matched.before.seed, place)
+    if found.harnesses_compared < 2:
+        return []
+    return [_worst(found.worst, margin), _spread(found.spread, margin)]
+
+
+def _worst(change: Change, margin: float) -> Question:
+    low, high = change.change.limits or (None, None)
+    verdict = _verdict(None if low is None else -low, None if high is None else -high, margin)
+    moved = f"the worst harness: {percent(change.before.estimate)} before, {percent(change.after.estimate)} now"
+    return _question("worst", change, verdict, f"{moved}, a change of {_change(change)}: {_ENDS['worst'][verdict]}")
+
+
+def _spread(change: Change, margin: float) -> Question:
+    low, high = change.change.limits or (None, None)
+    verdict = _verdict(high, low, margin)
+    moved = f"the spread over harnesses: {points(change.before.estimate)} before, {points(change.after.estimate)} now"
+    return _question("spread", change, verdict, f"{moved}, a change of {_change(change)}: {_ENDS['spread'][verdict]}")
+
+
+_ENDS: dict[str, dict[Verdict, str]] = {
+    "worst": {
+        "fail": "it became worse",
+        "pass": "it did not become worse by more than the margin",
+        "inconclusive": "it is not sure to have become worse, nor not to have",
+    },
+    "spread": {
+        "fail": "it became wider",
+        "pass": "it did not become wider by more than the margin",
+        "inconclusive": "it is not sure to have become wider, nor not to have",
+    },
+}
+
+
+def _verdict(most: float | None, least: float | None, margin: float) -> Verdict:
+    """Of limits of how much worse it became."""
+    if most is None or least is None:
+        return "inconclusive"
+    return "fail" if least > 0 else "pass" if most < margin else "inconclusive"
+
+
+def _change(change: Change) -> str:
+    return difference(_figure(change.change).model_dump(), signed=True)
+
+
+def _question(asked: Literal["worst", "spread"], change: Change, verdict: Verdict, said: str) -> Question:
+    return Question(
+        asked=asked,
+        verdict=verdict,
+        said=said,
+        before=_figure(change.before),
+        after=_figure(change.after),
+        change=_figure(change.change),
+        detectable=change.detectable,
+    )
+
+
+def _figure(estimate: Estimate) -> Figure:
+    return Figure(estimate=estimate.estimate, low=estimate.low, high=estimate.high)
