@@ -35,11 +35,10 @@ def schema(name: str) -> dict[str, Json]:
     Raises:
         KeyError: for any other name.
     """
-    made = MODELS[name].model_json_schema(by_alias=True, mode="validation")
+    made: dict[str, Json] = _open(MODELS[name].model_json_schema(by_alias=True, mode="validation"))
     kind, _, number = name.rpartition("-")
     head = {"$schema": DIALECT, "$id": f"urn:harness-eval:{kind}:{number}", "title": _TITLES[name]}
-    opened = {key: _open(value) for key, value in made.items() if key not in head}
-    return head | opened | {"required": ["schema", *made["required"]]}
+    return head | made | {"required": ["schema", *made["required"]]}
 
 
 def _open(part: Json) -> Json:

@@ -23,17 +23,17 @@ _LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", "incomp
 def github(data: words.Data, environ: Mapping[str, str]) -> str:
     """Append the summary and the outputs `verdict` and `said` to the files that `environ` names, if it does.
 
-    Returns the annotations, to be printed: one of the verdict and, unless it is a pass, one of each task that likely fell.
+    Returns the annotations, to be printed: of the verdict and, unless it is a pass, of the tasks that likely fell.
 
     Raises:
         ConfigError: such a file cannot be written.
     """
     _append(environ, _SUMMARY, markdown(data) + "\n")
     _append(environ, _OUTPUT, _output("verdict", data["verdict"]) + _output("said", words.sentence(data["said"])))
-    return "".join(f"{line}\n" for line in annotations(data))
+    return "".join(f"{line}\n" for line in announced(data))
 
 
-def annotations(data: words.Data) -> list[str]:
+def announced(data: words.Data) -> list[str]:
     """The lines that GitHub turns into annotations."""
     level = "error" if data["exit_code"] else _LEVELS[data["verdict"]]
     told = words.sentence(data["said"])

@@ -73,7 +73,8 @@ def _add(suite: ElementTree.Element, group: str, cases: list[_Case]) -> None:
     seen: Counter[str] = Counter()
     for case in cases:
         seen[case.name] += 1
-        name = case.name if seen[case.name] == 1 else f"{case.name} ({seen[case.name]})"
+        name = case.name or "without a name"
+        name += f" ({seen[case.name]})" if seen[case.name] > 1 else ""
         element = ElementTree.SubElement(suite, "testcase", classname=group, name=name)
         if not case.ends:
             ElementTree.SubElement(element, "system-out").text = case.said

@@ -20,7 +20,7 @@ Data: TypeAlias = Mapping[str, Json]
 
 LIKELY = 0.5  # posterior chance from which a task is named as one that fell, where the gate fails
 _NAME = 100  # characters of a name
-_SENTENCE = 600
+_SENTENCE = 400
 _READ = 5_000  # characters at either end of a text that are looked at
 _VERSIONS_TOLD = 4
 _GATES = {
@@ -137,12 +137,12 @@ def decision(data: Data) -> list[str]:
     if not found:
         return []
     beta = "" if found["beta"] is None else f", beta {found['beta']:g}"
+    pairs = f"{found['worse']:,} of {count(found['pairs'], 'pair')} of the same task and repeat solved only before"
+    used = f"after {repeats(found['repeats'])} of at most {count(found['cap'], 'repeat')}"
     return [
         f"{_GATES[found['gate']]}; alpha {found['alpha']:g}{beta}, margin {points(found['margin'])}",
-        f"{found['worse']:,} of {count(found['pairs'], 'pair')} of the same task and repeat solved only before, "
-        f"{found['better']:,} only after",
-        f"{_statistic(found)}{_RULES[found['by']]}, after {repeats(found['repeats'])} of at most "
-        f"{count(found['cap'], 'repeat')}",
+        f"{pairs}, {found['better']:,} only after",
+        f"{_statistic(found)}{_RULES[found['by']]}, {used}",
     ]
 
 

@@ -19,8 +19,6 @@ from harness_eval.gate.document import (
     Trials,
 )
 
-ASKED = "canonical"
-
 
 def figure(estimate: float, low: float, high: float) -> Figure:
     return Figure(estimate=estimate, low=low, high=high)
@@ -104,7 +102,7 @@ def check(**keys: Any) -> dict[str, Any]:
         "tasks": rows,
         "grown": (
             Grown(
-                label="model.args_invalid_json",
+                label="model.planning_churn",
                 owner="model",
                 before=1,
                 before_trials=300,
@@ -113,7 +111,7 @@ def check(**keys: Any) -> dict[str, Any]:
                 p=2e-6,
             ),
             Grown(
-                label="serving.finish_mismatch",
+                label="serving.tool_call_dropped",
                 owner="serving",
                 before=0,
                 before_trials=300,
@@ -169,3 +167,46 @@ def replayed(**keys: Any) -> dict[str, Any]:
     known = {"verdict": "pass", "exit_code": 0, "said": question.said, "questions": (question,), "decision": None}
     nothing: dict[str, Any] = {"flipped": (), "tasks": (), "grown": (), "quarantined": (), "changed": (), "lost": {}}
     return check(**known | nothing | {"trials": Trials(most=40, judged=40, lost=0, missing=0)} | keys)
+
+
+EVERY_CONTROL = "".join(map(chr, (*range(32), 127, *range(128, 160), 0x2028, 0x202E, 0xFEFF, 0xFFFE, 0xFFFF, 0xD800)))
+HOSTILE = (
+    "::error title=planted::all is well",
+    "\n::set-output name=verdict::pass\n",
+    "##[set-output name=verdict]pass",
+    "x\n##vso[task.setvariable variable=verdict]pass",
+    "##teamcity[buildProblem description='planted']",
+    "a % b %0A::stop-commands::token",
+    "a: b, file=planted.py, line=1",
+    "<script>alert(1)</script> | `x` [y](javascript:1) **z** @someone #1",
+    "]]><testcase/>&amp;&unknown;",
+    EVERY_CONTROL,
+    "Authorization: Bearer abcdefghijklmnop1234",
+    "x" * 100_000,
+    "",
+    "   ",
+)
+
+
+def hostile(text: str) -> dict[str, Any]:
+    """A failing check all of whose texts from outside are this one."""
+    rows = [row.model_copy(update={"task": text}) for row in outcomes(20)]
+    question = canonical("fail", text, figure(-0.22, -0.33, -0.11))
+    return check(
+        said=text,
+        harness=text,
+        before=side(text, endpoint=text, model=text, versions={text: text, "one": "2"}, created=text),
+        after=side(text, endpoint=text, model=text, versions={text: "1"}, created=text),
+        questions=(question, spread().model_copy(update={"verdict": "inconclusive", "said": text})),
+        decision=decision(needed=text),
+        flipped=flips(tuple(rows)),
+        tasks=tuple(rows),
+        grown=tuple(
+            Grown(label=text, owner=text, before=1, before_trials=9, after=3, after_trials=9, p=0.2) for _ in range(30)
+        ),
+        quarantined=tuple(Quarantined(task=text, lost=2, trials=6) for _ in range(30)),
+        changed=tuple(Difference(kind="suite", what=text, detail=text) for _ in range(30)),
+        lost={text: 3},
+        notes=(text,) * 30,
+        checked_by=text,
+    )
