@@ -21,7 +21,7 @@ _COLOURS = {"pass": "brightgreen", "fail": "red", "inconclusive": "yellow", "inc
 
 
 def markdown(data: words.Data) -> str:
-    """The content of check.json as GitHub-flavoured Markdown, for a job's summary or a comment, which it always fits."""
+    """The content of check.json as GitHub-flavoured Markdown that fits a job's summary and a comment."""
     template = as_markdown().get_template("check.md.j2")
     text = ""
     for most in _ROWS:

@@ -39,7 +39,8 @@ def junit(data: words.Data) -> bytes:
             _describe(suite, data)
         _add(suite, name, cases)
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
 
 
 def _describe(suite: ElementTree.Element, data: words.Data) -> None:

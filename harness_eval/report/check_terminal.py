@@ -41,8 +41,7 @@ def _questions(data: words.Data) -> list[str]:
         figures = f"{row.before:>9} → {row.after:<9} {row.change:>9} {row.limits:<16}" if row.after else ""
         seen = f" ({row.detectable} would be seen)" if row.detectable else ""
         lines.append(f"{row.name:{NAME}}{figures}{'  ' if figures else ''}{row.verdict}{seen}")
-        if row.verdict != "pass" or not figures:
-            lines += textwrap.wrap(row.said, WIDTH, initial_indent=" " * NAME, subsequent_indent=" " * NAME)
+        lines += wrapped("", row.more)
     return lines
 
 

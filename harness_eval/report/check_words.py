@@ -39,7 +39,7 @@ _QUESTIONS = {"worst": "over the harnesses that both runs have", "spread": "betw
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question in words; figures are "" where it has none."""
+    """One question in words; figures are "" where it has none. `more` is its finding, "" where the headline says it."""
 
     name: str
     meaning: str
@@ -50,6 +50,7 @@ class Row:
     limits: str
     detectable: str
     said: str
+    more: str
 
 
 def foreign(text: object, length: int = _NAME) -> str:
@@ -113,22 +114,25 @@ def _row(question: Data, data: Data) -> Row:
     asked, change = str(question["asked"]), question["change"]
     unit = points if asked == "spread" else percent
     known = change["estimate"] is not None or question["after"]["estimate"] is not None
-    figures = [unit(question[moment]["estimate"]) if known else "" for moment in ("before", "after")]
+    before, after = (unit(question[moment]["estimate"]) if known else "" for moment in ("before", "after"))
     return Row(
         asked.upper(),
         _QUESTIONS.get(asked) or f"the harness {foreign(data['harness'])}",
         question_verdict(question),
-        *figures,
+        before,
+        after,
         points(change["estimate"], signed=True) if known else "",
         wording.interval(change, signed=True),
         "" if question["detectable"] is None else points(question["detectable"]),
         sentence(question["said"]),
+        "" if question["said"] in data["said"] or question["verdict"] == "pass" else sentence(question["said"]),
     )
 
 
 def question_verdict(question: Data) -> str:
     """pass, FAIL, not decided, incomplete."""
-    return {"fail": "FAIL", "inconclusive": "not decided"}.get(question["verdict"], question["verdict"])
+    found = str(question["verdict"])
+    return {"fail": "FAIL", "inconclusive": "not decided"}.get(found, found)
 
 
 def decision(data: Data) -> list[str]:
