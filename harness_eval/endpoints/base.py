@@ -13,6 +13,11 @@ class Endpoint(ABC):
     name: str
     model: str
 
+    @property
+    def served_as(self) -> frozenset[str]:
+        """Models and fingerprints that replies named so far; none where that is not known."""
+        return frozenset()
+
     @abstractmethod
     async def complete(self, request: Request) -> Reply:
         """One reply, after the retries that the endpoint's policy allows.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness_eval.endpoints.calls import CallAssembler, mended
 from harness_eval.endpoints.details import merged
 from harness_eval.endpoints.markers import INLINE, inline_thinking, leaked_thinking, without_terminator
+from harness_eval.endpoints.named import Named
 from harness_eval.types import Json, Reply, Usage
 
 REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_details")
@@ -34,7 +35,7 @@ class ReplyAssembler:
 
     `error` is the first error object met inside a successful response, `choices` how many chunks held a choice,
     `null_choices` whether there was one without any content, `foreign` the keys of what another API would send, and
-    `empty_deltas` how many deltas held an empty list of calls and nothing else.
+    `empty_deltas` how many deltas held an empty list of calls and nothing else, `named` what the server calls itself.
     """
 
     def __init__(self) -> None:
@@ -43,6 +44,7 @@ class ReplyAssembler:
         self.null_choices = False
         self.foreign: tuple[str, ...] = ()
         self.empty_deltas = 0
+        self.named = Named()
         self.finish_reason = ""
         self.usage = Usage()
         self._counted = False
@@ -60,6 +62,7 @@ class ReplyAssembler:
         """Take one chunk of a stream, or a whole body."""
         if not isinstance(chunk, dict):
             return
+        self.named.take(chunk)
         if self.error is None:
             self.error = _error_in(chunk)
         choices = chunk.get("choices")

@@ -9,6 +9,7 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.concurrency import AdaptiveLimit
 from harness_eval.endpoints.config import EndpointConfig, credentials
 from harness_eval.endpoints.details import ReasoningDetails
+from harness_eval.endpoints.named import Named
 from harness_eval.endpoints.redaction import cleaner, secrets_of, without_secrets
 from harness_eval.endpoints.refusals import accepted
 from harness_eval.endpoints.retries import RetryPolicy, retried
@@ -32,11 +33,19 @@ class ServedEndpoint(Endpoint):
         self._limit = AdaptiveLimit(config.concurrency)
         self._reasoning_key = config.quirks.reasoning_key
         self._details = ReasoningDetails()
+        self._named = Named()
         self._reached = False
 
+    @property
+    def served_as(self) -> frozenset[str]:
+        """Models and fingerprints that replies named so far."""
+        return frozenset(self._named.names)
+
     def _accepted(self, reader: BodyReader) -> Reply:
-        """The reply that a body holds; the parts of its reasoning are remembered."""
+        """The reply that a body holds; the parts of its reasoning, and what answered, are remembered."""
         reply = accepted(reader, self.name, self._clean)
+        for name in reader.assembler.named.names:
+            self._named.add(self._clean(name))
         if reply.reasoning_key == "reasoning_details":
             self._details.remember(reply, reader.assembler.details)
         return reply

@@ -56,6 +56,7 @@ async def probe(config: EndpointConfig, harnesses: Sequence[Harness]) -> Probe:
         asking.most,
         asking.usage,
         config.cost(asking.usage),
+        asking.served_as,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 import anyio
 
 from harness_eval.endpoints.config import EndpointConfig, open_endpoint
+from harness_eval.endpoints.named import told
 from harness_eval.endpoints.probe.check import Answer
 from harness_eval.errors import EndpointDown, EndpointFailure, HarnessEvalError, boundary
 from harness_eval.types import Reply, Request, Usage
@@ -72,6 +73,11 @@ class Asking:
         late = EndpointFailure(f"{self.config.name}: no reply within {_PATIENCE:.0f} s")
         late.label = "infra.deadline"
         raise late
+
+    @property
+    def served_as(self) -> tuple[str, ...]:
+        """Models and fingerprints that replies named, as they are to be recorded."""
+        return told(name for endpoint in self._ways.values() for name in endpoint.served_as)
 
     async def close(self) -> None:
         """Release connections."""
