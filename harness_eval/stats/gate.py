@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp, log
@@ -10,7 +11,7 @@ from typing import Literal, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from .estimate import MIN_TASKS_FOR_INTERVALS, Array, Estimate, Mask
-from .intervals import t_quantile
+from .intervals import normal_quantile, t_quantile
 from .paired import plus_two
 
 Decision: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -20,8 +21,9 @@ Kind: TypeAlias = Literal["sprt", "e-process"]
 MARGIN, ALPHA, BETA = 0.10, 0.05, 0.10
 DISCORDANCE = 0.25  # share of the pairs that are discordant, at which the SPRT asks for a drop of exactly the margin
 LAST_LIMITS, EARLY_LIMITS = 1 / 4, 1 / 10  # of beta: level of the limits that may end a check at its cap, and before
-MATRIX_LEVEL = 0.01  # one-sided, of WORST and of SPREAD where they are asked beside the canonical question
+MATRIX_LEVEL = 0.0125  # one-sided, of WORST and of SPREAD where both are asked beside the canonical question
 _HIGHEST_SHARE = 0.95
+_MOST_REPEATS, _MOST_TASKS = 100.0, 10_000  # beyond which nothing is said of what would have decided a check
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def share_at(margin: float) -> float:
 
 
 def sprt(
-    worse: int, better: int, *, share: float = 0.7, alpha: float = ALPHA, beta: float = BETA
+    worse: float, better: float, *, share: float = 0.7, alpha: float = ALPHA, beta: float = BETA
 ) -> SequentialDecision:
     """Wald's test of discordant pairs: 1/2 of them worse against `share` (.7: a drop of 10 pp at 25 % discordance)."""
     statistic = worse * log(2 * share) + better * log(2 * (1 - share))
@@ -93,7 +95,7 @@ def sprt(
     return SequentialDecision(decision, statistic, fail_at, pass_at)
 
 
-def e_value(worse: int, better: int) -> float:
+def e_value(worse: float, better: float) -> float:
     """Evidence for a regression, valid at any time: 2^(n+1) times the integral of p^worse (1-p)^better over 1/2..1."""
     from scipy import special  # lazy: slow import
 
@@ -103,7 +105,7 @@ def e_value(worse: int, better: int) -> float:
     return exp(min(700.0, (worse + better + 1) * log(2) + float(special.betaln(worse + 1, better + 1)) + log(tail)))
 
 
-def e_process(worse: int, better: int, alpha: float = ALPHA) -> SequentialDecision:
+def e_process(worse: float, better: float, alpha: float = ALPHA) -> SequentialDecision:
     """Fail when the evidence reaches 1 / alpha; may be watched for ever, and never passes."""
     value = e_value(worse, better)
     return SequentialDecision("fail" if value >= 1 / alpha else "inconclusive", value, 1 / alpha, None)
@@ -127,8 +129,8 @@ class _Terms:
     margin: float = MARGIN
     batches: int = 4
 
-    def asked(self, worse: int, better: int) -> SequentialDecision:
-        """The sequential test of so many discordant pairs."""
+    def asked(self, worse: float, better: float) -> SequentialDecision:
+        """The sequential test of so many discordant pairs (whole numbers, or expected ones)."""
         if self.kind == "e-process":
             return e_process(worse, better, self.alpha)
         return sprt(worse, better, share=share_at(self.margin), alpha=self.alpha, beta=self.beta)
@@ -138,6 +140,20 @@ class _Terms:
         level = self.beta * (LAST_LIMITS if repeats == before_TR.shape[1] else EARLY_LIMITS)
         drop_T = _mean_drop(before_TR[:, :repeats], after_TR[:, :repeats])
         return non_inferior(drop_T, self.margin, level).decision == "pass"
+
+    def tasks(self, drop_T: Array) -> int | None:
+        """At how many tasks like these the limits would be below the margin at the cap; None: at no likely number."""
+        mean, square = float(drop_T.mean()), float((drop_T**2).mean())
+
+        def most(tasks: int) -> float:
+            padded = tasks + 2
+            centre = tasks * mean / padded
+            error = (((tasks * square + 2) / padded - centre**2) / padded) ** 0.5
+            return float(centre + t_quantile(1 - self.beta * LAST_LIMITS, padded - 1) * error)
+
+        sizes = range(MIN_TASKS_FOR_INTERVALS, _MOST_TASKS + 1)
+        place = bisect_left(sizes, True, key=lambda tasks: most(tasks) < self.margin)
+        return sizes[place] if place < len(sizes) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +243,47 @@ def _mean_drop(before_TR: Array, after_TR: Array) -> Array:
     drop_TR = before_TR - after_TR
     pairs_T = (~np.isnan(drop_TR)).sum(axis=1)
     return np.asarray(np.where(pairs_T, np.nansum(drop_TR, axis=1) / np.maximum(pairs_T, 1), np.nan))
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What would have decided a check, had it gone on as it went; None: no likely number.
+
+    `repeats`: further ones of these tasks until the sequential test ends in `decision`. `tasks`: how many, with as many
+    repeats each as the cap, would have passed by their limits.
+    """
+
+    repeats: float | None
+    decision: Decision
+    tasks: int | None
+
+
+def needed(before_TR: Array, after_TR: Array, **terms: Unpack[Terms]) -> Needed:
+    """What would have decided a check that was inconclusive at its cap; arrays and terms as `watch` has them."""
+    asked = _Terms(**terms)
+    worse, better, _ = _seen(before_TR, after_TR, before_TR.size)
+    drop_T = _mean_drop(before_TR, after_TR)
+    drop_T = drop_T[~np.isnan(drop_T)]
+    tasks = asked.tasks(drop_T) if len(drop_T) else None
+    repeats = before_TR.shape[1]
+    for more in np.arange(1, round(_MOST_REPEATS * 4) + 1) / 4 if repeats else ():
+        grown = 1 + more / repeats
+        decision = asked.asked(worse * grown, better * grown).decision
+        if decision != "inconclusive":
+            return Needed(float(more), decision, tasks)
+    return Needed(None, "inconclusive", tasks)
+
+
+def at_level(found: Estimate, level: float = MATRIX_LEVEL) -> Estimate:
+    """An estimate with limits at another one-sided level than 2.5 %, each as far from it as a normal one's would be."""
+    if found.estimate is None or found.limits is None:
+        return found
+    scale, (low, high) = normal_quantile(1 - level) / normal_quantile(0.975), found.limits
+    return Estimate(
+        found.estimate,
+        found.estimate + scale * (low - found.estimate),
+        found.estimate + scale * (high - found.estimate),
+    )
 
 
 def chance_of_drop(before_T2: Array, after_T2: Array, rng: np.random.Generator, by: float = 0.2) -> Array:
