@@ -32,6 +32,7 @@ COMMANDS = {
     "show": "List the trials of a run, show one trial step by step, or two of one task beside each other.",
     "view": "Look at a run in the browser: its trials, one step by step, or two side by side.",
     "diagnose": "Label recorded exchanges: what each turn was, whose it is, and what it does to a score.",
+    "check": "Say whether something became worse since a baseline: pass, fail or inconclusive, for CI.",
     "replay": "Check a recorded run against today's code, or run it again on its recorded replies; nothing is asked.",
     "axes": "List all axes and their levels.",
     "harness": "List, show and compare harnesses.",

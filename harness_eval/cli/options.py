@@ -83,6 +83,20 @@ def given(parameters: Mapping[str, Any]) -> dict[str, Json]:
     return {name: value for name, value in parameters.items() if name in PLACES}
 
 
+def laid_out(flags: Mapping[str, Json]) -> dict[str, Json]:
+    """Flags, named as `PLACES` has them, as the keys of a study that they stand for, nested like its file."""
+    overrides: dict[str, Json] = {}
+    for flag, value in flags.items():
+        if value is None or value == []:
+            continue
+        *sections, key = PLACES[flag].split(".")
+        section = overrides
+        for name in sections:
+            section = section.setdefault(name, {})
+        section[key] = _READ[flag](value) if flag in _READ else value
+    return overrides
+
+
 def study_from(path: Path | None, **flags: Json) -> StudyConfig:
     """The study of a file with the flags laid over it; flags are named as `PLACES` has them.
 
@@ -92,15 +106,7 @@ def study_from(path: Path | None, **flags: Json) -> StudyConfig:
     Raises:
         ConfigError: the file or a flag is wrong.
     """
-    overrides: dict[str, Json] = {}
-    for flag, value in flags.items():
-        if value is None or value == [] or (flag == "local_model" and path is None):
-            continue
-        *sections, key = PLACES[flag].split(".")
-        section = overrides
-        for name in sections:
-            section = section.setdefault(name, {})
-        section[key] = _READ[flag](value) if flag in _READ else value
+    overrides = laid_out(flags if path is not None else {**flags, "local_model": None})
     bundled = SERVED if flags.get("base_url") else DEMO
     if flags.get("local_model"):
         if "endpoint" in overrides:

@@ -70,9 +70,9 @@ def replay(
             raise ConfigError(f"{folder}: nothing is recorded of these trials that could be compared")
         print_json(_checked_json(checked, changed)) if as_json else _print_checked(checked)
         raise typer.Exit(1 if checked.differing else 0)
-    boxes = _boxes(sandbox or str(recorded.get("sandbox") or "auto"), bool(allow_local))
+    boxes = boxes_for(sandbox or str(recorded.get("sandbox") or "auto"), bool(allow_local))
     again = rerun.prepare(folder, rows, boxes, suite)
-    outcome = _run(again, out, concurrency)
+    outcome = run_again(again, out, concurrency)
     found = rerun.verdicts(folder, out)
     if outcome.interrupted:
         say("interrupted: the same command goes on with the rest")
@@ -80,7 +80,7 @@ def replay(
     raise typer.Exit(_exit_code(outcome, found))
 
 
-def _boxes(kind: str, allow_local: bool) -> SandboxProvider:
+def boxes_for(kind: str, allow_local: bool) -> SandboxProvider:
     """Where recorded commands run again. Whose they are is not known here, so the local sandbox must be asked for."""
     boxes = provider(kind)
     if boxes.name == "local" and not allow_local:
@@ -174,7 +174,12 @@ def _print_more(number: int) -> None:
         print(f"and {number - _SHOWN:,} more; all of them with --json")
 
 
-def _run(again: Rerun, folder: Path, width: int) -> Outcome:
+def run_again(again: Rerun, folder: Path, width: int) -> Outcome:
+    """Run recorded trials once more, with a line now and then.
+
+    Raises:
+        Exit: interrupted before any trial had ended.
+    """
     say(f"{count(len(again.trials), 'trial')} to replay; sandbox: {again.provider.name}")
     if again.left_out:
         say(f"left out: {rerun.told(again.left_out)}")

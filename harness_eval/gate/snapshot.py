@@ -28,7 +28,17 @@ from harness_eval.report.recorded import Outcome, Recorded
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
-__all__ = ["Answering", "Snapshot", "SnapshotHarness", "SnapshotTask", "as_bytes", "planned", "read", "snapshot_of", "write"]
+__all__ = [
+    "Answering",
+    "Snapshot",
+    "SnapshotHarness",
+    "SnapshotTask",
+    "as_bytes",
+    "planned",
+    "read",
+    "snapshot_of",
+    "write",
+]
 
 _LARGEST = 16 << 20  # bytes of a baseline's file; a hundred times the largest that is sensible
 _MOST_REPEATS = 1_000

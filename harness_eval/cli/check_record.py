@@ -1,0 +1,62 @@
+"""`harness-eval check --replay RUN`: a recorded run gates the harnesses of today, without an endpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from harness_eval import rerun, store
+from harness_eval.cli.output import say
+from harness_eval.cli.replay import boxes_for, run_again
+from harness_eval.gate import record
+from harness_eval.gate.document import Check
+from harness_eval.gate.record import Recorded
+from harness_eval.rerun import Verdicts
+from harness_eval.study import INTERRUPTED
+
+_WIDTH = 4  # trials at once, as of `replay`
+
+
+def check_record(given: Mapping[str, Any]) -> tuple[Check, int]:
+    """Hold a recorded run against today's harnesses; the check, and the exit code.
+
+    Raises:
+        Exit: it was interrupted while trials were run again.
+        ConfigError: there is no such run, or nothing in it that could be compared.
+    """
+    folder: Path = given["replay"]
+    study = store.read_study(folder)
+    harnesses = record.today(study, given.get("harness", ()))
+    found = record.compare(folder, study, harnesses)
+    again = _again(found, given) if "rerun" in given else None
+    check = record.judged(found, again, release="release" in given)
+    return check, check.exit_code
+
+
+def _again(found: Recorded, given: Mapping[str, Any]) -> Verdicts | None:
+    """Run the trials that are as they were again on their recorded replies, and judge them."""
+    rows = list(_unchanged(found))
+    if not rows:
+        say("no trial is as it was recorded, so none is run again")
+        return None
+    boxes = boxes_for(given.get("sandbox") or str(found.study.get("sandbox") or "auto"), "allow_local" in given)
+    out = given.get("out") or Path("runs") / f"check-{found.folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    outcome = run_again(
+        rerun.prepare(found.folder, rows, boxes, given.get("suite")), out, given.get("concurrency", _WIDTH)
+    )
+    if outcome.interrupted:
+        say(f"interrupted: the same command goes on with the rest (--out {out})")
+        raise typer.Exit(INTERRUPTED)
+    return rerun.verdicts(found.folder, out)
+
+
+def _unchanged(found: Recorded) -> Iterator[store.Row]:
+    passing = {each.name for each in found.impacts if each.verdict == "pass"}
+    for row in store.latest(found.folder):
+        key = store.key_of(row)
+        if key in found.same and key.harness in passing:
+            yield row

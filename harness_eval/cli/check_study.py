@@ -1,0 +1,80 @@
+"""`harness-eval check STUDY`: the trials of a check are run until it is decided."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from harness_eval import report
+from harness_eval.cli import options, running
+from harness_eval.cli.output import say
+from harness_eval.gate import running as gate
+from harness_eval.gate.asked import Asked
+from harness_eval.gate.checking import check
+from harness_eval.gate.document import Check
+from harness_eval.gate.kept import Snapshot
+from harness_eval.gate.snapshot import snapshot_of
+from harness_eval.report.wording import count
+from harness_eval.study import INCOMPLETE, Agenda, Ended
+from harness_eval.study_file import StudyConfig, load_study
+
+_ALSO = {"harness", "repeats"}  # flags that mean something else here than for a run
+
+
+def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> tuple[Check, int]:
+    """Run a study's trials until the gate decides, and check them; the check, and the exit code.
+
+    Raises:
+        Exit: it was interrupted.
+        ConfigError: the study cannot be used, or is not of the baseline's kind; nothing has run then.
+    """
+    config = _config(before, given)
+    folder = given.get("out") or Path("runs") / f"check-{config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    matrix = given.get("matrix") is True
+    if asked.gate == "fixed" and not asked.release and "repeats" not in given:
+        asked = replace(asked, cap=1)  # one look at one repeat is the bill that is fixed
+    under_way = gate.under_way(config, folder, before, asked, matrix)
+    running.agree(under_way.study, folder, "yes" in given)
+    retry_lost = given.get("retry_lost", True)
+    under_way.resume(retry_lost)
+    ended = _run(under_way, matrix, retry_lost, given.get("probe") is True)
+    if ended.judged and not ended.outcome.interrupted:
+        report.write(folder)
+        say(f"report: {folder / 'report.html'} (also report.md and report.json)")
+    running.say_how_it_ended(under_way.study, ended, _again(folder))
+    if ended.outcome.interrupted:
+        raise typer.Exit(ended.exit_code)
+    found = check(before, snapshot_of(folder, under_way.endpoint), under_way.asked)
+    broke_off = bool(ended.outcome.down or ended.outcome.exhausted)
+    return found, found.exit_code or (INCOMPLETE if broke_off and matrix else 0)
+
+
+def _config(before: Snapshot, given: Mapping[str, Any]) -> StudyConfig:
+    flags = {name: value for name, value in options.given(given).items() if name not in _ALSO}
+    laid = options.laid_out(flags)
+    if "target" in given:
+        return load_study(Path(given["target"]), laid)
+    return gate.of_baseline(before, laid)
+
+
+def _run(under_way: gate.UnderWay, matrix: bool, retry_lost: bool, probe_again: bool) -> Ended:
+    """Run the gated harness until it is decided, then with `matrix` the others."""
+    needed, most = under_way.gated(), under_way.asked.cap * len(under_way.matched.tasks)
+    say(f"gate {under_way.asked.gate} on {under_way.matched.harness}: {count(most, 'trial')} at most")
+    agenda = Agenda(needed, under_way.enough, retry_lost, probe_again)
+    ended = running.carry_out(under_way.study, under_way.folder, agenda)
+    stopped = ended.outcome.interrupted or ended.outcome.down or ended.outcome.exhausted or under_way.refused
+    if matrix and not stopped:
+        others = Agenda(under_way.others(), retry_lost=retry_lost)
+        ended = running.carry_out(under_way.study, under_way.folder, others)
+    return ended
+
+
+def _again(folder: Path) -> list[str]:
+    return sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(folder)]
