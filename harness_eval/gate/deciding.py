@@ -12,7 +12,9 @@ from harness_eval.gate.pairs import Pairs
 from harness_eval.report.wording import count
 
 if TYPE_CHECKING:
-    from harness_eval.stats.gate import LimitDecision, Watched
+    from harness_eval.stats.gate import LimitDecision, Needed, Watched
+
+_ENDED = {"fail": "failed", "pass": "passed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def _watched(pairs: Pairs, asked: Asked) -> Decided:
     before_TR, after_TR = pairs.solved()
     cap = min(before_TR.shape[1], after_TR.shape[1])
     before_TR, after_TR, ended_TR = before_TR[:, :cap], after_TR[:, :cap], pairs.ended[:, :cap]
-    kind: Literal["sprt", "e-process"] = "e-process" if asked.gate == "e-process" else "sprt"
+    kind = _kind(asked)
     margin = asked.margin_of(len(pairs.tasks))
     seen = watch(before_TR, after_TR, ended_TR, kind=kind, alpha=asked.alpha, beta=asked.beta, margin=margin)
     last = seen.looks[-1] if seen.looks else None
@@ -72,11 +74,15 @@ def _watched(pairs: Pairs, asked: Asked) -> Decided:
         fail_at=seen.fail_at,
         pass_at=seen.pass_at,
         looks=tuple(Look(**{name: getattr(look, name) for name in Look.model_fields}) for look in seen.looks),
-        needed=_more(seen, asked, margin) if seen.decision == "inconclusive" else "",
+        needed=_more(seen, asked, margin, (before_TR, after_TR)) if seen.decision == "inconclusive" else "",
     )
     if seen.waiting:
         return Decided("incomplete", decision, _missing(pairs))
     return Decided(seen.decision, decision)
+
+
+def _kind(asked: Asked) -> Literal["sprt", "e-process"]:
+    return "e-process" if asked.gate == "e-process" else "sprt"
 
 
 def _missing(pairs: Pairs) -> str:
@@ -87,9 +93,9 @@ def _be(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _more(seen: Watched, asked: Asked, margin: float) -> str:
+def _more(seen: Watched, asked: Asked, margin: float, sides: tuple[Any, Any]) -> str:
     """What would have decided a sequential test: pairs on one side alone, and repeats at the rate seen so far."""
-    from harness_eval.stats.gate import e_process, share_at, sprt  # lazy: slow import
+    from harness_eval.stats.gate import e_process, needed, share_at, sprt  # lazy: slow import
 
     def decision(worse: int, better: int) -> str:
         if asked.gate == "e-process":
@@ -102,17 +108,20 @@ def _more(seen: Watched, asked: Asked, margin: float) -> str:
     if seen.pass_at is not None:
         to_pass = next(more for more in range(most) if decision(worse, better + more) == "pass")
         told += f", {to_pass} that became better and none that became worse would have passed it"
-    return told + _repeats(seen)
+    before_TR, after_TR = sides
+    further = needed(before_TR, after_TR, kind=_kind(asked), alpha=asked.alpha, beta=asked.beta, margin=margin)
+    return told + _as_it_went(further, *before_TR.shape)
 
 
-def _repeats(seen: Watched) -> str:
-    done = seen.looks[-1].repeats if seen.looks else 0
-    goal = seen.fail_at if seen.statistic > 0 else seen.pass_at
-    if not done or goal is None or abs(seen.statistic) < 1e-9:
-        return ""
-    rate = seen.statistic / done
-    more = ceil(max(goal - seen.statistic, 0) / rate) if rate > 0 else ceil(min(goal - seen.statistic, 0) / rate)
-    return f"; at the rate seen so far about {count(max(more, 1), 'more repeat')} would have decided it"
+def _as_it_went(further: Needed, tasks: int, cap: int) -> str:
+    """At the rates seen so far: further repeats for the sequential test, tasks for the limits."""
+    told = []
+    if further.repeats is not None:
+        repeats = count(ceil(further.repeats), "more repeat")
+        told.append(f"about {repeats} would have {_ENDED[further.decision]} it")
+    if further.tasks is not None and further.tasks > tasks:
+        told.append(f"about {further.tasks:,} tasks of {count(cap, 'repeat')} would have passed it")
+    return f"; at the rates seen so far {', '.join(told)}" if told else ""
 
 
 def _at_once(pairs: Pairs, asked: Asked) -> Decided:

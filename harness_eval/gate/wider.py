@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from harness_eval.gate.document import Figure, Question, Verdict
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
 
 
 def questions(matched: Matched, margin: float) -> list[Question]:
-    """Whether the worst harness and the spread surely became worse; nothing where fewer than 2 harnesses compare."""
+    """Whether the worst harness and the spread surely became worse; nothing where fewer than 2 harnesses compare.
+
+    Both have wider limits than a comparison's, so that three questions raise no more false alarms than one may.
+    """
     import numpy  # lazy: slow import
 
     from harness_eval.stats.compare import compare  # lazy: slow import
+    from harness_eval.stats.gate import at_level  # lazy: slow import
 
     names = matched.harnesses
     if len(names) < 2:
@@ -33,7 +38,8 @@ def questions(matched: Matched, margin: float) -> list[Question]:
     found = compare(before_TH, after_TH, matched.before.seed, place)
     if found.harnesses_compared < 2:
         return []
-    return [_worst(found.worst, margin), _spread(found.spread, margin)]
+    worst, spread = (replace(each, change=at_level(each.change)) for each in (found.worst, found.spread))
+    return [_worst(worst, margin), _spread(spread, margin)]
 
 
 def _worst(change: Change, margin: float) -> Question:
