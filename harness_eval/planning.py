@@ -256,7 +256,11 @@ def _harness_record(harness: Harness, wire: str) -> dict[str, Json]:
 
 def _endpoint_records(config: StudyConfig) -> list[dict[str, Json]]:
     tuning = {"timeout_seconds", "retries", "backoff_seconds", "concurrency"}  # how it is asked, not what answers
-    records = [endpoint.model_dump(mode="json", exclude=tuning) for endpoint in config.endpoints]
+    told = ("version", "serving")  # left out where nothing is told, as in runs that did not know these keys
+    records = [
+        endpoint.model_dump(mode="json", exclude=tuning | {key for key in told if getattr(endpoint, key) is None})
+        for endpoint in config.endpoints
+    ]
     for endpoint in records:
         if endpoint["kind"] == "local-model":
             endpoint |= {"base_url": "this machine", "local_model": description()}

@@ -44,7 +44,7 @@ def _judged_together(
 ) -> Iterator[Cell]:
     """Cells that are compared with one canonical harness: their limits hold for all of them together."""
     base = all_pools.get((canonical, canonical)) if canonical is not None else None
-    taken = [*({base.harness: base} if base else {}).values(), *(pool for pool in same if pool is not base)]
+    taken = [*([base] if base is not None else []), *(pool for pool in same if pool is not base)]
     row = _Row.of([pool for pool in taken if pool.refused is None], base, margins)
     for pool in same:
         if pool.refused is not None:
@@ -55,13 +55,14 @@ def _judged_together(
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Trials that are judged together, and what came of it by harness."""
+    """Trials that are judged together, and what came of it by harness. `lost` says why canonical has no verdict."""
 
     outcomes: Mapping[str, Sequence[Outcome]]
     rates: Mapping[str, Estimate]
     tasks: Mapping[str, int]
     compared: Mapping[str, Comparison]
     base: Pool | None
+    lost: str | None
     notes: tuple[str, ...]
 
     @classmethod
@@ -70,24 +71,26 @@ class _Row:
         from harness_eval.stats.groups import Groups  # lazy: slow import
         from harness_eval.stats.intervals import mean_over_tasks  # lazy: slow import
         from harness_eval.stats.verdicts import Margins as Lines  # lazy: slow import
-        from harness_eval.stats.verdicts import compare_to_canonical  # lazy: slow import
+        from harness_eval.stats.verdicts import compare_to_canonical, too_much_lost  # lazy: slow import
 
         trials = table(same)
         names = _names(same, trials.outcomes)
         cells = cell_means(*counts.arrays(trials.outcomes, trials.tasks, names))
         groups = Groups.of(trials.groups)
         compared: dict[str, Comparison] = {}
+        lost = None
         if base is not None and base.refused is None and base.harness.name in names:
             place, seed = names.index(base.harness.name), _seed(same)
             lines = Lines(margins.compatible, margins.broken)
             found = compare_to_canonical(cells, place, seed, groups, lines)
             compared = dict(zip(names, found, strict=True))
+            lost = too_much_lost(cells, place)
         by_harness: dict[str, list[Outcome]] = defaultdict(list)
         for outcome in trials.outcomes:
             by_harness[outcome.harness].append(outcome)
         rates = {name: mean_over_tasks(cells.mean_TH[:, at], groups) for at, name in enumerate(names)}
         tasks = {name: int((cells.judged_TH[:, at] > 0).sum()) for at, name in enumerate(names)}
-        return cls(by_harness, rates, tasks, compared, base, trials.notes)
+        return cls(by_harness, rates, tasks, compared, base, lost, trials.notes)
 
     def figures(self, pool: Pool) -> dict[str, Json]:
         """Everything of a cell that its trials say."""
@@ -103,14 +106,14 @@ class _Row:
             "lost": len(outcomes) - trials,
             "main_label": main_label(outcomes),
             "notes": self.notes,
-            **self._verdict(pool, trials),
+            **self._verdict(pool),
         }
 
-    def _verdict(self, pool: Pool, trials: int) -> dict[str, Json]:
-        if pool.harness == pool.canonical:
-            told = CANONICAL if trials else "none of its trials has a verdict"
-            return {"verdict": "compatible" if trials else "unsupported", "reason": told, "withheld": True}
+    def _verdict(self, pool: Pool) -> dict[str, Json]:
         found = self.compared.get(pool.harness.name)
+        if pool.harness == pool.canonical:
+            verdict = "unsupported" if self.lost else "compatible"
+            return {"verdict": verdict, "reason": self.lost or CANONICAL, "withheld": True}
         if found is None or found.judgement is None:
             refused = self.base is not None and self.base.refused is not None
             return {"verdict": "unclear", "reason": _NOT_RUN if refused else _NO_CANONICAL, "withheld": True}

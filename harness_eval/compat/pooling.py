@@ -11,6 +11,7 @@ from harness_eval.compat.versions import Current, Measured
 from harness_eval.errors import listed
 from harness_eval.report.recorded import Outcome
 from harness_eval.report.wording import count, one_line
+from harness_eval.types import Json
 
 _SHOWN = 4  # tasks that one note names
 _LENGTH = 60
@@ -22,22 +23,15 @@ Pools = dict[tuple[Measured | None, Measured], "Pool"]
 class Pool:
     """All trials of one row with one harness, as it was then, in runs with the same canonical harness.
 
-    `parts` are in the order of their runs. `refused` says why the harness cannot run there, as the newest run found.
+    `parts` are in the order of their runs. `refused` says why the harness cannot run there, as the newest run found;
+    then none of its trials counts.
     """
 
     canonical: Measured | None
     harness: Measured
     parts: tuple[Part, ...]
-    refused: Mapping[str, str | None] | None = None
-
-    @property
-    def trials(self) -> list[tuple[Part, Outcome]]:
-        """The trials that count, with their run; none where the harness cannot run."""
-        if self.refused is not None:
-            return []
-        name = self.harness.name
-        usable = (part for part in self.parts if name not in part.side.refused)
-        return [(part, outcome) for part in usable for outcome in part.side.outcomes if outcome.harness == name]
+    refused: Mapping[str, Json] | None
+    trials: Sequence[tuple[Part, Outcome]]
 
     @property
     def measured(self) -> str:
@@ -53,7 +47,15 @@ def pools(parts: Iterable[Part]) -> Pools:
         for name, harness in part.harnesses.items():
             if name in tried:
                 found[part.canonical, harness].append(part)
-    return {key: Pool(*key, tuple(same), same[-1].side.refused.get(key[1].name)) for key, same in found.items()}
+    return {key: _pool(*key, tuple(same)) for key, same in found.items()}
+
+
+def _pool(canonical: Measured | None, harness: Measured, parts: Sequence[Part]) -> Pool:
+    name = harness.name
+    refused = parts[-1].side.refused.get(name)
+    usable = [part for part in parts if refused is None and name not in part.side.refused]
+    trials = [(part, outcome) for part in usable for outcome in part.outcomes.get(name, ())]
+    return Pool(canonical, harness, tuple(parts), refused, trials)
 
 
 def chosen(all_pools: Pools, current: Current) -> dict[str, Pool]:

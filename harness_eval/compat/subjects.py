@@ -39,9 +39,12 @@ def _told(value: Json) -> str | None:
 
 
 def _heard(probe: Probe | None, model: str) -> str | None:
-    """What replies named as their model and fingerprint; the name that was asked for says nothing new."""
-    names = sorted(set(getattr(probe, "served_as", ())) - {model})
-    return _told(", ".join(names))
+    """The models that replies to the probe named, where that is not the one asked for; else their fingerprints."""
+    said = probe.served if probe else ()
+    models, fingerprints = (
+        [text.removeprefix(kind) for text in said if text.startswith(kind)] for kind in ("model ", "fingerprint ")
+    )
+    return _told(", ".join(sorted(set(models) - {model}) or sorted(set(fingerprints))))
 
 
 def _served(entry: Mapping[str, Json]) -> str | None:

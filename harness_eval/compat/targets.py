@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from harness_eval.compat.versions import Measured, measured
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.report import support
 from harness_eval.report.comparison_pairing import Side
-from harness_eval.report.recorded import Recorded, read
+from harness_eval.report.recorded import Outcome, Recorded, read
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
 
@@ -23,13 +24,17 @@ REPORT = "report.html"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One endpoint of one run. `source` stands for the run, `place` is the endpoint's among those of the run."""
+    """One endpoint of one run. `source` stands for the run, `place` is the endpoint's among those of the run.
+
+    `outcomes` has its trials by harness.
+    """
 
     source: str
     side: Side
     place: int
     subject: Subject
     harnesses: Mapping[str, Measured]
+    outcomes: Mapping[str, Sequence[Outcome]]
 
     @property
     def study(self) -> Mapping[str, Json]:
@@ -54,7 +59,7 @@ class Part:
     @property
     def tried(self) -> set[str]:
         """The harnesses that it has trials of, or that cannot run there."""
-        return {outcome.harness for outcome in self.side.outcomes} | self.side.refused.keys()
+        return self.outcomes.keys() | self.side.refused.keys()
 
     @property
     def order(self) -> tuple[str, str, str]:
@@ -150,7 +155,10 @@ def _parts(folder: Path, wanted: str | None) -> Iterator[Part]:
             outcomes = [outcome for outcome in recorded.outcomes if outcome.endpoint == name]
             side = Side(folder, recorded, entry, outcomes, support.unsupported(recorded, name, outcomes))
             subject = subject_of(entry, recorded.probes.get(name), bool(recorded.study.get("imported")))
-            yield Part(source, side, place, subject, harnesses)
+            by_harness: dict[str, list[Outcome]] = defaultdict(list)
+            for outcome in outcomes:
+                by_harness[outcome.harness].append(outcome)
+            yield Part(source, side, place, subject, harnesses, dict(by_harness))
 
 
 def _identity(recorded: Recorded) -> str:
@@ -176,10 +184,10 @@ def _once(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
     notes = {}
     for (source, _), same in states.items():
         if len(same) > 1:
-            longest = len({len(part.side.outcomes) for part in same}) > 1
-            state = ", in its longest state" if longest else ""
+            state = ", in its longest state" if len({len(part.side.outcomes) for part in same}) > 1 else ""
             notes[source] = f"{same[0].name} was given {len(same)} times: it counts once{state}."
-    return [max(same, key=_length) for same in states.values()], sorted(notes.values())
+    longest = [same[0] if len(same) == 1 else max(same, key=_length) for same in states.values()]
+    return longest, sorted(notes.values())
 
 
 def _length(part: Part) -> tuple[Json, ...]:

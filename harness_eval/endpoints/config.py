@@ -31,7 +31,8 @@ class EndpointConfig(BaseModel):
     `concurrency` the most requests under way at once, `window` the model's context in tokens, `price` dollars for a
     million tokens. The kind `local-model` is served on this machine for as long as it is needed.
     `extra_body` is merged into every request. `stream` asks for the reply piece by piece. `scripted`
-    marks an endpoint that is no language model.
+    marks an endpoint that is no language model. `version` and `serving` say of the model and of what serves it what
+    cannot be seen from here, such as weights and quantisation, for compatibility matrices.
 
     Raises:
         ConfigError: a URL, variable name, profile, or combination of thinking options that cannot work.
@@ -58,6 +59,8 @@ class EndpointConfig(BaseModel):
     window: int | None = Field(default=None, gt=0)
     price: Price | None = None
     scripted: bool = False
+    version: str | None = Field(default=None, min_length=1, max_length=200)
+    serving: str | None = Field(default=None, min_length=1, max_length=200)
 
     @field_validator("api_key_env", mode="before")
     @classmethod

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from harness_eval.bundled import folder
 from harness_eval.report import effect_words, matrix, wording
+from harness_eval.report.anchors import endpoint_anchor, harness_anchor
 from harness_eval.report.content import sections_of
 from harness_eval.report.embedded import Embedded
 from harness_eval.report.figures import (
@@ -58,7 +59,8 @@ def page(data: Section, embedded: Sequence[Embedded] = (), run: str = "RUN") -> 
 
 def _drawings(section: Section, place: int, embedded: Embedded) -> dict[str, Json]:
     ranked = ranked_harnesses(section)
-    drawn: dict[str, Json] = {"id": f"endpoint-{place}", "ranked": ranked, "forest": None, "effects": None}
+    drawn: dict[str, Json] = {"id": endpoint_anchor(place), "ranked": ranked, "forest": None, "effects": None}
+    drawn["rows"] = {entry["harness"]: harness_anchor(place, entry["harness"]) for entry in ranked}
     rows = [_harness_row(entry, section) for entry in ranked if entry["estimate"] is not None]
     if rows:
         scale = Scale("score, percent of tasks", 0.0, 100.0, in_percent(section["canonical"]["estimate"]))
