@@ -24,8 +24,9 @@ def flipped(tasks: Sequence[Outcome], *, up: bool = False) -> tuple[Flipped, ...
     tried = [task for task in tasks if task.before_trials and task.after_trials]
     before_T2 = _counts([(task.before_solved, task.before_trials) for task in tried])
     after_T2 = _counts([(task.after_solved, task.after_trials) for task in tried])
-    sides = (after_T2, before_T2) if up else (before_T2, after_T2)
-    chance_T = chance_of_drop(*sides, numpy.random.default_rng(0))
+    counts_T4 = numpy.hstack([after_T2, before_T2] if up else [before_T2, after_T2])
+    rows, place_T = numpy.unique(counts_T4, axis=0, return_inverse=True)  # what is alike has one chance
+    chance_T = chance_of_drop(rows[:, :2], rows[:, 2:], numpy.random.default_rng(0))[place_T.ravel()]
     found = [
         Flipped(**task.model_dump(exclude={"lost", "missing"}), chance=round(float(chance), 3))
         for task, chance in zip(tried, chance_T, strict=True)

@@ -127,8 +127,8 @@ def _harnesses(before: Snapshot, after: Snapshot, names: Sequence[str]) -> Itera
 
 
 def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
-    one: dict[str, Json] = {"model": before.model, "scripted": before.scripted, **before.settings}
-    other: dict[str, Json] = {"model": after.model, "scripted": after.scripted, **after.settings}
+    one: dict[str, Json] = {"model": before.model, "scripted": before.scripted, **dict(_flat(before.settings))}
+    other: dict[str, Json] = {"model": after.model, "scripted": after.scripted, **dict(_flat(after.settings))}
     known = bool(before.settings and after.settings)  # of results from elsewhere the names alone are known
     compared = sorted(one.keys() | other.keys()) if known else ["model"]
     keys = [key for key in compared if _plain(one.get(key)) != _plain(other.get(key))]
@@ -141,6 +141,15 @@ def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
             names = [listed([one_line(each, _VALUE_LENGTH) for each in sorted(each_side)], 3) for each_side in said]
             detail = f"{kind} {names[0]} in the baseline, {names[1]} now"
             yield Difference(kind="endpoint", what="what the server says of itself", detail=detail)
+
+
+def _flat(settings: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
+    """Settings with the keys of inner ones after a dot."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
 
 
 def served(side: Answering, kind: str) -> set[str]:
