@@ -17,11 +17,14 @@ __all__ = [
     "check_text",
     "compare",
     "comparison_text",
+    "compat_text",
     "github_check",
     "summary_text",
+    "update_compat",
     "write",
     "write_check",
     "write_comparison",
+    "write_compat",
 ]
 
 
@@ -123,3 +126,34 @@ def github_check(data: Mapping[str, Json], environ: Mapping[str, str]) -> str:
     from harness_eval.report import check_github  # lazy: slow import
 
     return check_github.github(data, environ)
+
+
+def compat_text(data: Mapping[str, Json]) -> str:
+    """The content of compatibility.json as plain text for a terminal."""
+    from harness_eval.report import compat_terminal  # lazy: slow import
+
+    return compat_terminal.compat_text(data)
+
+
+def write_compat(data: Mapping[str, Json], folder: Path) -> None:
+    """Write compatibility.json, .md, .html and .csv into a folder, each whole or not at all.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    from harness_eval.report import compat_files  # lazy: slow import
+
+    compat_files.write(data, folder)
+
+
+def update_compat(data: Mapping[str, Json], path: Path) -> None:
+    """Bring a Markdown file up to date between its two marker lines, and the document beside it (same stem, .json).
+
+    A file that does not exist is made. Nothing else in it changes, and nothing where only the time would.
+
+    Raises:
+        ConfigError: the file does not have each marker once, in order; or it cannot be read or written.
+    """
+    from harness_eval.report import compat_files  # lazy: slow import
+
+    compat_files.update(data, path)

@@ -9,11 +9,11 @@ from typing import Literal, TypeAlias
 from harness_eval.types import Json
 
 Data: TypeAlias = Mapping[str, Json]
-Density: TypeAlias = Literal["full", "close", "dense"]
+Density: TypeAlias = Literal["full", "snug", "dense"]
 
 ORDER = ("broken", "degraded", "unclear", "unsupported", "compatible")  # what must be acted on first
 _FULL = 6  # columns that have room for all that is known of a cell
-_CLOSE = 11  # columns that have room for a word and a difference
+_SNUG = 11  # columns that have room for a word and a difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,7 @@ class Place:
         """The verdict; "canonical" of what all others are compared with, "untried" where there is nothing."""
         if self.cell is None:
             return "untried"
-        compared = self.cell["difference"]["estimate"] is not None
-        reference = self.harness["canonical"] and not compared and self.cell["verdict"] != "unsupported"
+        reference = self.cell["verdict"] == "compatible" and self.cell["difference"]["estimate"] is None
         return "canonical" if reference else str(self.cell["verdict"])
 
     @property
@@ -54,6 +53,11 @@ class Grid:
         return (place for row in self.rows for place in row)
 
     @property
+    def columns(self) -> Sequence[Sequence[Place]]:
+        """The places of each harness, by subject."""
+        return list(zip(*self.rows, strict=True))
+
+    @property
     def turned(self) -> bool:
         """Whether the harnesses stand down the side: there are so many more of them than of models."""
         return len(self.harnesses) > max(_FULL, 1.5 * len(self.subjects))
@@ -61,7 +65,7 @@ class Grid:
     @property
     def lines(self) -> Sequence[Sequence[Place]]:
         """The places as they are drawn: a line a model, or a harness where the matrix is turned."""
-        return list(zip(*self.rows, strict=True)) if self.turned else self.rows
+        return self.columns if self.turned else self.rows
 
     @property
     def across(self) -> int:
@@ -71,13 +75,14 @@ class Grid:
     @property
     def density(self) -> Density:
         """How much of a cell has room in its place."""
-        return "full" if self.across <= _FULL else "close" if self.across <= _CLOSE else "dense"
+        return "full" if self.across <= _FULL else "snug" if self.across <= _SNUG else "dense"
 
 
 def grid(data: Data) -> Grid:
     """The matrix of a document; of two cells for one place the one that is not stale."""
     harnesses = sorted(data["harnesses"], key=lambda one: not one["canonical"])
-    found = {(cell["subject"], cell["harness"]): cell for cell in sorted(data["cells"], key=lambda one: not one["stale"])}
+    cells = sorted(data["cells"], key=lambda one: not one["stale"])
+    found = {(cell["subject"], cell["harness"]): cell for cell in cells}
     rows = [
         [
             Place(subject, harness, found.get((subject["id"], harness["name"])), (row, column))

@@ -23,8 +23,10 @@ SYMBOLS = {
 STALE, FLAG = "stale", "⚑"
 _NAME = 80  # characters of a name from outside
 _LONG = 300  # of a reason or a note
+_ENDLESS = 2000  # characters of either end of a text that is looked at
 _MODELS_NAMED = 4
 _HARNESSES_NAMED = 3
+_SCHEME = re.compile(r"\s*[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -36,23 +38,28 @@ def subject_title(subject: Data) -> str:
 
 def name(text: object) -> str:
     """A name from outside on one line, at most so long."""
-    return one_line(text, _NAME)
+    return one_line(_ends(str(text)), _NAME)
 
 
 def told(text: object) -> str:
     """A reason or a note on one line, at most so long."""
-    return one_line(text, _LONG)
+    return one_line(_ends(str(text)), _LONG)
+
+
+def _ends(text: str) -> str:
+    """The beginning and the end of an endless text: what lies between them is never shown."""
+    return text if len(text) <= 2 * _ENDLESS else f"{text[:_ENDLESS]}…{text[-_ENDLESS:]}"
 
 
 def link(address: str | None) -> str:
-    """An address that leads to a page or a file and does nothing else; "" where there is none.
+    """An address that leads to a page or a file and does nothing else; "" where it is none.
 
-    What is no web address is relative: its colons are quoted, so that it can have no scheme.
+    What is no web address is relative, so that its colons are quoted.
     """
-    if not address:
+    web = address and _WEB.match(address)
+    if not address or (_SCHEME.match(address) and not web):
         return ""
-    safe = "/?#&=%~+,;@!$*" + (":" if _WEB.match(address) else "")
-    return quote(address.encode("utf-8", "replace"), safe=safe)
+    return quote(address.encode("utf-8", "replace"), safe="/?#&=%~+,;@!$*" + (":" if web else ""))
 
 
 def version_phrase(place: Place) -> str:
@@ -79,6 +86,12 @@ def figure_phrase(place: Place) -> str:
         return share(place.cell["rate"]) if place.cell["rate"]["estimate"] is not None else ""
     found = place.cell["difference"]
     return "" if found["estimate"] is None else difference(found, signed=True)
+
+
+def figure_parts(place: Place) -> list[str]:
+    """The same in parts between which a line may end: the estimate, the interval."""
+    estimate, bracket, limits = figure_phrase(place).partition(" [")
+    return [estimate, *([bracket.strip() + limits] if bracket else [])]
 
 
 def short_figure(place: Place) -> str:
@@ -110,12 +123,30 @@ def label_phrase(cell: Data) -> str:
     return f"{name(found['label'])} ({found['trials']:,})" if found else ""
 
 
-def detail_phrase(cell: Data) -> str:
+def detail_phrase(place: Place) -> str:
     """Why a verdict is withheld or missing, and what would decide it."""
+    if place.cell is None or place.kind == "canonical":
+        return ""
+    reason = place.cell["reason"]
+    return "; ".join(filter(None, (told(reason) if reason else "", more_phrase(place.cell))))
+
+
+def more_phrase(cell: Data) -> str:
+    """What would decide an unclear verdict."""
     more = cell["extra_tasks"]
-    parts = [told(cell["reason"])] if cell["reason"] else []
-    parts += [f"about {count(more, 'more task')} would decide"] if more else []
-    return "; ".join(parts)
+    return f"about {count(more, 'more task')} would decide" if more else ""
+
+
+def stale_phrase(cell: Data) -> str:
+    """Why it does not speak of the current harness; "" where it does."""
+    return f"{STALE}: {told(cell['stale'])}" if cell["stale"] else ""
+
+
+def against_phrase(place: Place, grid: Grid) -> str:
+    """What it is compared with, where that is not the same everywhere."""
+    against = (place.cell or {}).get("against")
+    several = sum(harness["canonical"] for harness in grid.harnesses) > 1
+    return f"to {name(against['harness'])}" if several and against and place.kind != "canonical" else ""
 
 
 def whole_phrase(place: Place) -> str:
@@ -124,7 +155,8 @@ def whole_phrase(place: Place) -> str:
         return word(place)
     figure, label = figure_phrase(place), label_phrase(place.cell)
     marks = [mark for mark, there in ((STALE, place.cell["stale"]), ("stands out", place.cell["flagged"])) if there]
-    parts = [f"{word(place)} {figure}".rstrip(), trials_phrase(place.cell), label, *marks]
+    basis = [basis_phrase(place.cell), label, more_phrase(place.cell)]
+    parts = [f"{word(place)} {figure}".rstrip(), *basis, *marks]
     return ", ".join(part for part in parts if part)
 
 
@@ -169,7 +201,8 @@ def _worse(grid: Grid, kind: str) -> str:
     if not rows:
         return f"No model is {kind} under any harness."
     if len(rows) <= _MODELS_NAMED:
-        return f"{kind.capitalize()}: {'; '.join(f'{subject_title(one)} under {_named(places)}' for one, places in rows)}."
+        parts = [f"{subject_title(one)} under {_named(places)}" for one, places in rows]
+        return f"{kind.capitalize()}: {'; '.join(parts)}."
     models = [f"{subject_title(one)} under {count(len(places), 'harness')}" for one, places in rows]
     where = Counter(name(place.harness["name"]) for _, places in rows for place in places)
     harnesses = [f"{one} ({count(many, 'model')})" for one, many in where.most_common()]
@@ -194,9 +227,10 @@ def _unclear(places: Sequence[Place]) -> list[str]:
     said = f"{count(len(cells), 'combination')} {'is' if len(cells) == 1 else 'are'} unclear"
     if not more:
         return [f"{said}; how many more tasks would decide cannot be told."]
-    whom = "them" if len(more) == len(cells) > 1 else "it" if len(cells) == 1 else f"{len(more)} of them"
     if more[-1] > more[0]:
-        return [f"{said}; about {count(more[0], 'more task')} would decide the nearest, about {more[-1]:,} {whom}."]
+        every = "all of them" if len(more) == len(cells) else f"{len(more)} of them"
+        return [f"{said}; about {count(more[0], 'more task')} would decide the nearest, about {more[-1]:,} {every}."]
+    whom = "it" if len(cells) == 1 else "them" if len(more) == len(cells) else f"{len(more)} of them"
     return [f"{said}; about {count(more[0], 'more task')} would decide {whom}."]
 
 

@@ -84,13 +84,14 @@ def tiny() -> Data:
         Column(name="dsml", version="1"),
     )
     unclear = Figure(estimate=-0.05, low=-0.16, high=0.06)
+    worse = Figure(estimate=-0.09, low=-0.17, high=-0.01)
     cells = (
         canonical("k"),
         broken("k", "json-text", stale="measured with version 1, the current one is 2"),
         cell("k", "bash-block"),
         cell("k", "dsml", verdict="unclear", reason="the interval is too wide", difference=unclear, extra_tasks=40),
         canonical("s"),
-        cell("s", "json-text", verdict="degraded", version="2", difference=Figure(estimate=-0.09, low=-0.17, high=-0.01)),
+        cell("s", "json-text", verdict="degraded", version="2", difference=worse),
         cell("s", "bash-block", verdict="unsupported", reason="no text protocol", rate=Figure(), difference=Figure(),
              p=None, tasks=0, trials=0, evidence=None),
     )  # fmt: skip
