@@ -36,6 +36,8 @@ def decide(pairs: Pairs, asked: Asked) -> Decided:
         return Decided("incomplete", found.decision, f"{count(trials.lost, 'trial')} of {ended:,} were lost ({share})")
     if found.verdict == "inconclusive" and trials.lost and _could_decide(pairs, asked):
         return Decided("incomplete", found.decision, f"{count(trials.lost, 'lost trial')} could decide it")
+    if found.verdict == "inconclusive" and not found.decision.pairs:
+        return Decided("incomplete", found.decision, "no pair of the same task and repeat has a verdict on both sides")
     return found
 
 

@@ -16,6 +16,7 @@ from harness_eval.errors import ConfigError
 from harness_eval.types import Json
 
 SCHEMA: Literal["harness-eval/baseline/1"] = "harness-eval/baseline/1"
+_DEEPEST = 20  # levels of an endpoint's settings
 SOLVED, UNSOLVED, LOST, NOT_RUN = "1", "0", "x", "."
 
 _Text: TypeAlias = Annotated[str, Field(max_length=1_000)]
@@ -76,6 +77,11 @@ class SnapshotHarness(_Part):
         """Whether any trial was judged or lost."""
         return any(set(repeat) - {NOT_RUN} for repeat in self.solved)
 
+    @property
+    def judged(self) -> bool:
+        """Whether any trial has a verdict."""
+        return any(set(repeat) & {SOLVED, UNSOLVED} for repeat in self.solved)
+
 
 class Snapshot(_Part):
     """A run at one endpoint, as a baseline's file holds it. `lost` counts lost trials of all harnesses by owner."""
@@ -96,6 +102,8 @@ class Snapshot(_Part):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Snapshot:
+        if _deeper(self.endpoint.settings, _DEEPEST):
+            raise ConfigError("endpoint.settings: is nested too deeply")
         if not self.tasks or not self.harnesses:
             raise ConfigError("has no tasks" if not self.tasks else "has no harnesses")
         _check_distinct("tasks", [task.name for task in self.tasks])
@@ -113,6 +121,12 @@ class Snapshot(_Part):
     def harness(self, name: str) -> SnapshotHarness | None:
         """The harness of this name, or None."""
         return next((harness for harness in self.harnesses if harness.name == name), None)
+
+
+def _deeper(value: Json, levels: int) -> bool:
+    """Whether a value is nested in more than so many levels."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(not levels or _deeper(each, levels - 1) for each in inner)
 
 
 def _check_distinct(kind: str, names: Sequence[str]) -> None:

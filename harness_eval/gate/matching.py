@@ -69,10 +69,10 @@ def _gated(before: Snapshot, after: Snapshot, asked: Asked) -> str:
         if side.harness(name) is None:
             known = (one_line(each.name) for each in side.harnesses)
             raise ConfigError(f"--harness: {title} has no harness {one_line(name)!r}; {nearest(name, known)}")
-    if not _harness(before, name).run:
+    if not _harness(before, name).judged:
         refused = _harness(before, name).refused
         why = f": it could not run there, {refused}" if refused else ""
-        raise ConfigError(f"the baseline has no trials of the harness {one_line(name)!r}{why}")
+        raise ConfigError(f"the baseline has no verdict of the harness {one_line(name)!r}{why}")
     return name
 
 

@@ -6,7 +6,7 @@ A snapshot is of one run: the best of several would make every later run look wo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness_eval import config, recording
@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 _LARGEST = 16 << 20  # bytes of a baseline's file; a hundred times the largest that is sensible
+_LONGEST_TEXT = 10_000  # characters; a repeat has one a task
 _MOST_REPEATS = 1_000
 _LONGEST_MESSAGE = 600
 # Who is asked and how, what it costs, and what has a place of its own: not what decides which words come back.
@@ -96,7 +97,22 @@ def _parsed(path: Path) -> dict[str, Json]:
     data = recording.load_or_none(content)
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: is no baseline: {'it is not JSON' if data is None else 'it must hold an object'}")
+    if (longest := max(_lengths(data), default=0)) > _LONGEST_TEXT:
+        raise ConfigError(f"{path}: is no baseline: it has a text of {longest:,} characters")
     return data
+
+
+def _lengths(data: Json) -> Iterator[int]:
+    """The lengths of all texts, keys included; without recursion, since a file may be nested as deeply as it likes."""
+    left = [data]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield len(value)
+        elif isinstance(value, dict):
+            left += [*value, *value.values()]
+        elif isinstance(value, list):
+            left += value
 
 
 def write(snapshot: Snapshot, path: Path) -> int:
