@@ -65,14 +65,15 @@ def _config(before: Snapshot, given: Mapping[str, Any]) -> StudyConfig:
 
 def _run(under_way: gate.UnderWay, matrix: bool, retry_lost: bool, probe_again: bool) -> Ended:
     """Run the gated harness until it is decided, then with `matrix` the others."""
-    needed, most = under_way.gated(), under_way.asked.cap * len(under_way.matched.tasks)
-    say(f"gate {under_way.asked.gate} on {under_way.matched.harness}: {count(most, 'trial')} at most")
-    agenda = Agenda(needed, under_way.enough, retry_lost, probe_again)
+    most = under_way.asked.cap * len(under_way.matched.tasks)
+    kind = "release" if under_way.asked.release else under_way.asked.gate
+    say(f"gate {kind} on {under_way.matched.harness}: {count(most, 'trial')} at most")
+    agenda = Agenda(under_way.gated(), under_way.enough, retry_lost, probe_again)
     ended = running.carry_out(under_way.study, under_way.folder, agenda)
-    stopped = ended.outcome.interrupted or ended.outcome.down or ended.outcome.exhausted or under_way.refused
-    if matrix and not stopped:
-        others = Agenda(under_way.others(), retry_lost=retry_lost)
-        ended = running.carry_out(under_way.study, under_way.folder, others)
+    outcome = ended.outcome
+    if matrix and not (outcome.interrupted or outcome.down or outcome.exhausted or under_way.refused):
+        everything = Agenda(under_way.with_others(), retry_lost=retry_lost)
+        ended = running.carry_out(under_way.study, under_way.folder, everything)
     return ended
 
 

@@ -49,17 +49,21 @@ class UnderWay:
         return self.study.endpoints[0]
 
     def gated(self) -> tuple[TrialKey, ...]:
-        """The trials of the gated harness that are still needed, in look order: repeat by repeat; none once decided."""
-        if self.decided().verdict != "incomplete":
-            return ()
-        repeats, tasks = range(self.asked.cap), self.matched.tasks
-        return tuple(TrialKey(task, self.matched.harness, self.endpoint, each) for each in repeats for task in tasks)
+        """The trials of the gated harness in look order, repeat by repeat; once it is decided only those judged."""
+        tasks, repeats = self.matched.tasks, range(self.asked.cap)
+        keys = (TrialKey(task, self.matched.harness, self.endpoint, each) for each in repeats for task in tasks)
+        over = self.decided().verdict != "incomplete"
+        return tuple(key for key in keys if not over or self._is_judged(key))
 
-    def others(self) -> tuple[TrialKey, ...]:
-        """The trials of all other harnesses that the baseline has run, for the questions of worst and of spread."""
+    def with_others(self) -> tuple[TrialKey, ...]:
+        """Those judged of the gated harness and all of the others that the baseline has run, for worst and spread."""
         names = {each.name for each in self.matched.before.harnesses if each.run} - {self.matched.harness}
         tasks = set(self.matched.tasks)
-        return tuple(key for key in self.study.keys if key.harness in names and key.task in tasks)
+        others = (key for key in self.study.keys if key.harness in names and key.task in tasks)
+        return (*filter(self._is_judged, self.gated()), *others)
+
+    def _is_judged(self, key: TrialKey) -> bool:
+        return self.solved.get((key.task, key.repeat)) in (SOLVED, UNSOLVED)
 
     def resume(self, retry_lost: bool) -> None:
         """Take over what the folder holds; a lost trial only where it is not to be run again."""
