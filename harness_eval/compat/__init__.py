@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness_eval.compat.collecting import Asked, collect
+from harness_eval.compat.collecting import Asked, collect, moved
 from harness_eval.compat.document import Margins, Matrix
 
-__all__ = ["Asked", "Margins", "Matrix", "collect"]
+__all__ = ["Asked", "Margins", "Matrix", "collect", "moved"]

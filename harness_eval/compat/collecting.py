@@ -17,7 +17,7 @@ from harness_eval.compat.subjects import digest_of
 from harness_eval.compat.targets import Part, Targets, document, targets
 from harness_eval.compat.versions import Current, Measured, current
 from harness_eval.errors import ConfigError, listed
-from harness_eval.report.wording import one_line
+from harness_eval.report.wording import count, one_line
 
 _LENGTH = 200
 _NAMED = 6
@@ -83,12 +83,20 @@ def collect(given: Iterable[str], asked: Asked = Asked()) -> Matrix:
     return _matrix(shown, sources, now, asked, known.notes)
 
 
+def moved(made: Matrix, folder: Path, out: Path) -> Matrix:
+    """The same matrix with links that lead from another folder."""
+    links = Links(out)
+    cells = [cell.model_copy(update={"evidence": links.moved(cell.evidence, folder)}) for cell in made.cells]
+    sources = [each.model_copy(update={"report": links.moved(each.report, folder)}) for each in made.sources]
+    return made.model_copy(update={"cells": tuple(cells), "sources": tuple(sources)})
+
+
 def _nothing(known: Targets, asked: Asked) -> str:
     if known.parts or known.documents:
         models = sorted({part.subject.model for part in known.parts})
         told = f"; models: {listed(models, _NAMED)}" if models and asked.models != "*" else ""
         return f"no cell: nothing that was given fits --model {asked.models} --harness {asked.harnesses}{told}"
-    return "no run and no document was given"
+    return "nothing to collect: name folders of runs, or earlier documents (compatibility.json)"
 
 
 def _documents(known: Targets, asked: Asked, links: Links) -> tuple[list[_Found], dict[str, Source]]:
@@ -136,17 +144,26 @@ def _anew(parts: Iterable[Part], now: Current, asked: Asked, links: Links) -> It
 
 def _shown(same: Sequence[_Found], now: Current) -> _Found:
     """The one that the matrix shows of cells of one model and harness, with why it is stale and what it leaves out."""
-    best = max(same, key=lambda one: _rank(one, now))
+    best = max((one for one in same if not _part_of_another(one, same)), key=lambda one: _rank(one, now))
     stale = now.stale(best.harness)
     if stale is None and best.canonical is not None and (why := now.stale(best.canonical)):
         stale = f"its canonical harness: {why}"
     notes = set(best.cell.notes)
+    runs = set(best.cell.sources)
     for other in same:
         if other.harness != best.harness:
             notes.add(left_out(other.harness, other.cell.trials, other.cell.measured))
         elif other.cell.sources == best.cell.sources:
             notes.update(other.cell.notes)
+        elif not runs.issuperset(other.cell.sources):
+            notes.add(f"Left out: {count(other.cell.trials, 'trial')} of an earlier document, of runs not given now.")
     return replace(best, cell=best.cell.model_copy(update={"stale": stale, "notes": tuple(sorted(notes))}))
+
+
+def _part_of_another(one: _Found, same: Iterable[_Found]) -> bool:
+    """Whether a cell of the same version rests on all runs of this one, and on more."""
+    runs = set(one.cell.sources)
+    return any(other.harness == one.harness and runs < set(other.cell.sources) for other in same)
 
 
 def _rank(one: _Found, now: Current) -> tuple[object, ...]:

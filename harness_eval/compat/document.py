@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Verdict: TypeAlias = Literal["compatible", "degraded", "broken", "unclear", "unsupported"]
 SCHEMA: Literal["harness-eval/compatibility/1"] = "harness-eval/compatibility/1"
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, allow_inf_nan=False)
 
 
 class Figure(_Part):
@@ -29,6 +29,12 @@ class Margins(_Part):
 
     compatible: float = Field(default=0.10, gt=0, lt=1)
     broken: float = Field(default=0.10, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Margins:
+        if self.broken < self.compatible:
+            raise ValueError("broken must not be smaller than compatible")
+        return self
 
 
 class Subject(_Part):

@@ -87,20 +87,23 @@ def table(all_pools: Sequence[Pool]) -> Table:
     """The trials of these pools on tasks of one content each, repeats of all runs behind one another."""
     trials = sorted(((part, one) for pool in all_pools for part, one in pool.trials), key=_order)
     parts = sorted({id(part): part for part, _ in trials}.values(), key=lambda part: part.order)
-    entries = {id(part): part.side.named("tasks") for part in parts}
-    digests = _digests((entries[id(part)][one.task].get("digest"), one.task) for part, one in trials)
+    contents = {id(part): {name: _content(entry) for name, entry in part.tasks.items()} for part in parts}
+    usual = _usual((one.task, contents[id(part)][one.task]) for part, one in trials)
     kept, dropped = [], Counter[tuple[str, str]]()
     for part, one in trials:
-        digest = entries[id(part)][one.task].get("digest")
-        if digest in (None, digests.get(one.task)):
+        if contents[id(part)][one.task] in (None, usual.get(one.task)):
             kept.append(one)
         else:
             dropped[part.name, one.task] += 1
     run = {one.task for one in kept}
-    tasks = [name for name in dict.fromkeys(name for part in parts for name in entries[id(part)]) if name in run]
-    known = [{name: entry.get("group") for name, entry in entries[id(part)].items()} for part in parts]
-    groups = [next((one[name] for one in known if one.get(name)), ("alone", name)) for name in tasks]
-    return Table(tuple(tasks), tuple(groups), _stacked(kept), tuple(_left_out(dropped)))
+    tasks = [name for name in dict.fromkeys(name for part in parts for name in part.tasks) if name in run]
+    return Table(tuple(tasks), tuple(_group(name, parts) for name in tasks), _stacked(kept), tuple(_left_out(dropped)))
+
+
+def _group(task: str, parts: Iterable[Part]) -> Hashable:
+    """The group of a task, as the first run that knows one has it; else it stands alone."""
+    known = (part.tasks[task].get("group") for part in parts if task in part.tasks)
+    return next((str(group) for group in known if group), ("alone", task))
 
 
 def _order(trial: tuple[Part, Outcome]) -> tuple[object, ...]:
@@ -108,13 +111,15 @@ def _order(trial: tuple[Part, Outcome]) -> tuple[object, ...]:
     return *part.order, one.task, one.harness, one.repeat
 
 
-def _digests(seen: Iterable[tuple[str | None, str]]) -> dict[str, str]:
+def _content(task: Mapping[str, Json]) -> str | None:
+    digest = task.get("digest")
+    return None if digest is None else str(digest)
+
+
+def _usual(seen: Iterable[tuple[str, str | None]]) -> dict[str, str]:
     """The content of each task that most trials were of; of contents that are unknown nothing is said."""
-    counted = Counter((task, digest) for digest, task in seen if digest is not None)
-    found: dict[str, str] = {}
-    for (task, digest), _ in sorted(counted.items(), key=lambda item: (item[1], item[0])):
-        found[task] = digest
-    return found
+    counted = Counter((task, digest) for task, digest in seen if digest is not None)
+    return {task: digest for (task, digest), _ in sorted(counted.items(), key=lambda item: (item[1], item[0]))}
 
 
 def _stacked(outcomes: Iterable[Outcome]) -> list[Outcome]:

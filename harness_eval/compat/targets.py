@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from harness_eval import config, recording
@@ -22,7 +23,7 @@ _LENGTH = 100
 REPORT = "report.html"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """One endpoint of one run. `source` stands for the run, `place` is the endpoint's among those of the run.
 
@@ -41,6 +42,11 @@ class Part:
         """study.json."""
         return self.side.recorded.study
 
+    @cached_property
+    def tasks(self) -> Mapping[str, Mapping[str, Json]]:
+        """The entries of its tasks by name."""
+        return self.side.named("tasks")
+
     @property
     def name(self) -> str:
         """The run's name, for notes."""
@@ -49,7 +55,7 @@ class Part:
     @property
     def created(self) -> str:
         """When the run was begun; "" where that is not known."""
-        return str(self.study.get("created") or "")
+        return one_line(self.study.get("created") or "", _LENGTH)
 
     @property
     def canonical(self) -> Measured | None:
@@ -115,7 +121,8 @@ def document(path: Path) -> Matrix:
     try:
         data = recording.load(path.read_bytes())
     except ValueError as error:
-        raise ConfigError(f"{path}: is not JSON: {error}") from None
+        told = f"{path}: is not JSON: {error}; a table becomes a run by `harness-eval import`"
+        raise ConfigError(told) from None
     schema = data.get("schema") if isinstance(data, Mapping) else None
     if schema != SCHEMA:
         told = one_line(f"schema {schema!r}" if schema else "no schema", _LENGTH)

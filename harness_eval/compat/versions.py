@@ -12,7 +12,7 @@ from harness_eval.lock import read_lock
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
-_LENGTH = 60
+_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Measured:
 
 def measured(entry: Mapping[str, Json]) -> Measured:
     """A harness of study.json."""
-    version, own, wire = (None if entry.get(key) is None else str(entry[key]) for key in ("version", "id", "wire"))
+    told = (entry.get(key) for key in ("version", "id", "wire"))
+    version, own, wire = (None if value is None else one_line(value, _LENGTH) for value in told)
     return Measured(str(entry["name"]), version, own, wire)
 
 
