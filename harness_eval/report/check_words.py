@@ -232,7 +232,7 @@ def trials(data: Data) -> str:
     found = data["trials"]
     parts = [f"{found['judged']:,} of at most {count(found['most'], 'trial')} judged"]
     if found["missing"]:
-        parts.append(f"{found['missing']:,} missing")
+        parts.append(f"{found['missing']:,} {'missing' if data['verdict'] == 'incomplete' else 'not run'}")
     owners = [f"{foreign(owner, 40)} {lost:,}" for owner, lost in list(data["lost"].items())[:_VERSIONS_TOLD]]
     parts.append(f"{found['lost']:,} lost{_bracketed(owners)}")
     return ", ".join(parts)
