@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args
@@ -196,7 +197,7 @@ def _told(given: _Given, found: tuple[Check, int]) -> int:
     else:
         print(report.check_text(data))
     if "github" in given and (annotations := report.github_check(data, os.environ)):
-        print(annotations)
+        print(annotations, file=sys.stderr if given["as_json"] else sys.stdout)  # its runner reads both
     if "write" in given:
         say(f"check: {given['write'] / 'check.md'} (also check.json, junit.xml and badge.json)")
     return code

@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 from harness_eval import recording
-from harness_eval.errors import ConfigError
 from harness_eval.report import check_words as words
 from harness_eval.report import wording
 from harness_eval.report.check_junit import junit
 from harness_eval.report.templating import as_markdown
-from harness_eval.report.whole import encode, replace
+from harness_eval.report.whole import encode, fill
 from harness_eval.types import Json
 
 FILES = ("check.json", "check.md", "junit.xml", "badge.json")
@@ -50,10 +49,6 @@ def write(data: words.Data, folder: Path) -> None:
     Raises:
         ConfigError: the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
     whole, small = (recording.dump(content, pretty=True) + b"\n" for content in (dict(data), badge(data)))
-    for name, content in zip(FILES, (whole, encode(markdown(data)), junit(data), small), strict=True):
-        replace(folder / name, content)
+    forms = (whole, encode(markdown(data)), junit(data), small)
+    fill(folder, dict(zip(FILES, forms, strict=True)))

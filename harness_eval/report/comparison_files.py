@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness_eval import recording
-from harness_eval.errors import ConfigError
 from harness_eval.report.comparison_page import SPOKEN, page
 from harness_eval.report.templating import as_markdown
-from harness_eval.report.whole import encode, replace
+from harness_eval.report.whole import encode, fill
 from harness_eval.types import Json
 
 FILES = ("comparison.md", "comparison.html", "comparison.json")
@@ -28,10 +27,5 @@ def write(data: Mapping[str, Json], folder: Path) -> None:
     Raises:
         ConfigError: the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
     forms = (encode(markdown(data)), encode(page(data)), recording.dump(data, pretty=True) + b"\n")
-    for file, content in zip(FILES, forms, strict=True):
-        replace(folder / file, content)
+    fill(folder, dict(zip(FILES, forms, strict=True)))

@@ -12,7 +12,7 @@ from harness_eval.report.compat_csv import table
 from harness_eval.report.compat_grid import Data
 from harness_eval.report.compat_markdown import markdown
 from harness_eval.report.compat_page import page
-from harness_eval.report.whole import encode, replace
+from harness_eval.report.whole import encode, fill, replace
 
 FILES = ("compatibility.md", "compatibility.html", "compatibility.csv", "compatibility.json")
 BEGIN, END = "<!-- harness-eval compat: begin -->", "<!-- harness-eval compat: end -->"
@@ -26,13 +26,8 @@ def write(data: Data, folder: Path) -> None:
     Raises:
         ConfigError: the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
     forms = (encode(markdown(data)), encode(page(data)), encode(table(data)), _document(data))
-    for file, content in zip(FILES, forms, strict=True):
-        replace(folder / file, content)
+    fill(folder, dict(zip(FILES, forms, strict=True)))
 
 
 def update(data: Data, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness_eval.errors import ConfigError
@@ -11,6 +12,20 @@ from harness_eval.errors import ConfigError
 def encode(text: str) -> bytes:
     """UTF-8; a lone surrogate that a model wrote becomes a question mark."""
     return text.encode("utf-8", "replace")
+
+
+def fill(folder: Path, forms: Mapping[str, bytes]) -> None:
+    """Put files of these names into a folder, which is made where it is missing.
+
+    Raises:
+        ConfigError: the folder cannot be made, or a file not written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    for name, content in forms.items():
+        replace(folder / name, content)
 
 
 def replace(path: Path, content: bytes) -> None:
