@@ -30,6 +30,8 @@ _HOW_TO_READ = """\
 - **Scenarios**, mean .65: `equal` harnesses; `mild` and `wide` differences (SD .25 and .6 logits, about 3 and 7 pp);
   `broken`, one harness 2 logits (about 25 pp) lower; `halfbad`, half of them .5 logits lower; `factor`, six axes of
   four levels, two of them bad; `ceiling`, as wide at a mean of .92.
+- **SPRT**, **e-process**: sequential tests of pairs of the same task and repeat of which only one was solved. **FAIL**,
+  **PASS**: share of simulated checks.
 - **pp**: percentage points. **ncF**: interval of SPREAD from the noncentral F distribution. **OFAT**: one axis at a
   time. **L32**: the orthogonal array of 32 harnesses."""
 
@@ -199,11 +201,27 @@ def criteria(results: Results) -> Iterable[str]:
     if above:
         text = f"mean {number(float(np.mean(above)), True)}, highest {number(max(above), True)}"
         yield _row(["lowest one-sided 97.5 % limit above the truth (published: mean .007, at most .045)", text, ""])
+    yield from _of_the_gate(results.get("gate", {}))
     every = [item for table in TABLES for item in compared(table, results.get(table.key, {}))]
     apart = [item for item in every if item.cell.endswith("|hbdp as shipped")]
     yield from _reproduced([item for item in every if item not in apart], "published numbers reproduced", judged=True)
     if apart:  # held against numbers of the formulas that it departs from on purpose
         yield from _reproduced(apart, "the same of WORST, hbdp as shipped, which departs on purpose", judged=False)
+
+
+# of the gate at 100 tasks: drop, outcome, the most or (negative) the least share of it
+_GATE = (("0", "FAIL", 0.04), ("10", "FAIL", -0.84), ("10", "PASS", 0.08), ("20", "PASS", 0.005))
+
+
+def _of_the_gate(results: Mapping[str, Result]) -> Iterable[str]:
+    for drop, outcome, bound in _GATE:
+        result = results.get(f"100|{drop}")
+        if result is not None:
+            shares = [result.stats[f"{rule}{outcome}"].mean for rule in ("shipped ", "")]
+            asked = f"{'at most' if bound > 0 else 'at least'} {number(abs(bound), True)}"
+            held = shares[0] <= bound if bound > 0 else shares[0] >= -bound
+            text = f"{number(shares[0], True)} (SPRT alone {number(shares[1], True)})"
+            yield _row([f"the gate at 100 tasks, a drop of {drop} pp: {outcome} {asked}", text, _yes(held)])
 
 
 def _reproduced(items: list[Compared], what: str, *, judged: bool) -> Iterable[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import adaptive, effects, pairs, spread, worst
+from harness_eval.stats.gate import MATRIX_LEVEL
+
+from . import adaptive, effects, gate, gate_baseline, pairs, spread, worst
 from .cells import Cell, Known
 
 
@@ -37,6 +39,11 @@ def _points(metric: str, title: str | None = None, ideal: float | None = None) -
 
 
 _INTERVAL = (_points("bias", ideal=0.0), _points("RMSE", ideal=0.0), _coverage("coverage"), _points("width", ideal=0.0))
+_OUTCOMES = tuple(
+    Column(f"{rule}{metric}", f"{title}: {metric}", share=True)
+    for rule, title in (("", "SPRT"), ("shipped ", "shipped"))
+    for metric in gate.OUTCOMES
+)
 _ERRORS = tuple(_points(metric, ideal=0.0) for metric in ("q05", "q50", "q95", "min", "RMSE"))
 
 TABLES = (
@@ -230,5 +237,77 @@ TABLES = (
         ),
         "64 harnesses, scenario factor, 200 tasks to draw from.",
     ),
+    Table(
+        "gate",
+        "The gate: at most three repeats",
+        "T | drop, pp",
+        gate.gate_cells,
+        gate.gate_published,
+        _OUTCOMES,
+        "The SPRT of discordant pairs after every quarter of the tasks, alone, as published; and as shipped, where"
+        " limits of the drop may end a check too. Chances of tasks as elsewhere, about a score of .65; a drop moves all"
+        " logits alike, which makes a quarter of the pairs discordant.",
+    ),
+    Table(
+        "gate rules",
+        "Other rules for a gate, and tests of up to five repeats: FAIL",
+        "T | change",
+        gate.rule_cells,
+        gate.rules_published,
+        tuple(Column(rule, rule, share=True) for rule in gate.RULES),
+        "`0` to `20`: drop in pp. `breaks`: 15 % of the tasks are never solved again. `churn`: tasks move in both"
+        " directions, the mean does not. v: repeats of the new side against those of the baseline (paired t, +2 rule);"
+        " McNemar and the sign test are exact and one-sided.",
+    ),
+    Table(
+        "gate edges",
+        "The gate at ceilings, in small suites, with churn and with lost trials",
+        "T | change",
+        gate.edge_cells,
+        dict,
+        _OUTCOMES,
+        "Not published. `.95-10`: a drop of 10 pp from .95. `identical`: each task always or never solved. `lost`: one"
+        " trial in ten, on both sides.",
+    ),
+    Table(
+        "gate subset",
+        "The gate on tasks chosen by what the baseline solved: false alarms",
+        "T | chosen",
+        gate_baseline.subset_cells,
+        dict,
+        (
+            Column("tasks", "tasks", share=False),
+            _points("drop", "drop seen"),
+            Column("SPRT", "SPRT: FAIL", share=True),
+            Column("1 v 5", "paired t, 1 v 5: FAIL", share=True),
+            Column("1 v 3", "1 v the 3 paired: FAIL", share=True),
+        ),
+        "Nothing changed. Chosen are tasks that the baseline solved, and a tenth of the others.",
+    ),
+    Table(
+        "gate nights",
+        "The e-process night after night: false alarms so far",
+        "T | paired with",
+        gate_baseline.night_cells,
+        dict,
+        tuple(Column(f"{nights} nights", f"{nights} nights", share=True) for nights in gate_baseline.NIGHTS),
+        "Nothing changed. One new repeat a night, against the five repeats of a frozen baseline or new trials of it.",
+    ),
+    Table(
+        "gate questions",
+        "Canonical, WORST and SPREAD asked together: false alarms",
+        "scenario | T,H,R",
+        gate_baseline.question_cells,
+        dict,
+        (
+            Column("canonical", "canonical", share=True),
+            *(
+                Column(f"{asked} {level}", f"{asked} {level}", share=True)
+                for asked in ("WORST", "SPREAD", "any")
+                for level in ("at 2.5 %", "as shipped")
+            ),
+        ),
+        f"Nothing changed. Limits of WORST and SPREAD one-sided at 2.5 %, as a comparison has them, and at"
+        f" {100 * MATRIX_LEVEL:g} %, as a check asks.",
+    ),
 )
-# The gate's simulations (section 4 of the specification) belong here as one more Table once the gate has a command.
