@@ -82,7 +82,7 @@ def main() -> int:
     program = Path(environ["RUNNER_TEMP"]) / "harness-eval/bin/harness-eval"
     for title, couplings, verdict, exit_code in (
         ("clean", (), "pass", 0),
-        ("a coupling planted behind the same address", ("needs-todo",), "fail", 1),
+        ("a coupling planted behind the same address", ("needs-todo=0.5",), "fail", 1),
     ):
         print(f"== {title}", flush=True)
         with endpoint(program, *couplings) as base_url:
