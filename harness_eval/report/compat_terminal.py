@@ -11,7 +11,7 @@ from harness_eval.report.compat_grid import ORDER, Data, Grid, Place, grid, wors
 from harness_eval.report.wording import one_line
 
 _HEAD = 30  # characters of the names at the side
-_COLUMN = 19  # characters of a place
+_COLUMN = 19  # characters of a place at least
 _LINES = 40  # of the matrix
 _MODELS = 10
 _NOTES = 6
@@ -38,11 +38,12 @@ def _matrix(found: Grid) -> list[str]:
 
 
 def _drawn(lines: Sequence[Sequence[Place]], of_model: bool) -> list[str]:
-    top = [one_line(_side(place, not of_model), _COLUMN - 2) for place in lines[0]]
-    drawn = [" " * _HEAD + _row(top)]
+    width = min(2 * _COLUMN, (WIDTH - _HEAD) // len(lines[0]))
+    top = [one_line(_side(place, not of_model), width - 2) for place in lines[0]]
+    drawn = [" " * _HEAD + _row(top, width)]
     for line in lines:
         name = one_line(_side(line[0], of_model), _HEAD - 2)
-        drawn.append(f"{name:{_HEAD}}{_row([_place(place) for place in line])}")
+        drawn.append(f"{name:{_HEAD}}{_row([_place(place) for place in line], width)}")
     key = "points to canonical, of canonical itself the score · ° stale · * stands out from noise over the whole matrix"
     return [*(line.rstrip() for line in drawn), key, ""]
 
@@ -51,8 +52,8 @@ def _side(place: Place, of_model: bool) -> str:
     return words.subject_title(place.subject) if of_model else words.name(place.harness["name"])
 
 
-def _row(fields: Sequence[str]) -> str:
-    return "".join(f"{field:{_COLUMN}}" for field in fields)
+def _row(fields: Sequence[str], width: int) -> str:
+    return "".join(f"{field:{width}}" for field in fields)
 
 
 def _place(place: Place) -> str:

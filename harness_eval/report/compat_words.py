@@ -199,7 +199,7 @@ def _worse(grid: Grid, kind: str) -> str:
     found = [(row[0].subject, [place for place in row if place.kind == kind]) for row in grid.rows if row]
     rows = sorted(((one, places) for one, places in found if places), key=lambda pair: -len(pair[1]))
     if not rows:
-        return f"No model is {kind} under any harness."
+        return f"No model is surely {kind} under any harness."
     if len(rows) <= _MODELS_NAMED:
         parts = [f"{subject_title(one)} under {_named(places)}" for one, places in rows]
         return f"{kind.capitalize()}: {'; '.join(parts)}."

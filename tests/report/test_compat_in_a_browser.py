@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.chromium]
 
 
 async def test_pages_of_any_size_fit_their_window_and_break_no_policy(tmp_path: Path) -> None:
-    documents = {"small": compatibility.tiny(), "large": compatibility.large(30, 64), "foul": compatibility.hostile()}
+    documents = {"small": compatibility.tiny(), "large": compatibility.large(14, 40), "foul": compatibility.hostile()}
     for name, data in documents.items():
         (tmp_path / f"{name}.html").write_text(page(data))
     async with browser(tmp_path / "profile") as tab:

@@ -21,7 +21,7 @@ HOSTILE = Plan(
     names={1: "<script>alert('x')</script>|pipe\nnewline", 2: "$a_b$ **bold** [x](javascript:1)", 3: '" onload="x'},
     unsupported=(("<b>x</b>", "because | of\n<i>it</i>"),),
 )
-VOID = {"meta", "img", "br", "hr", "input", "link"}
+VOID = {"meta", "img", "br", "hr", "input", "link", "wbr"}
 
 
 class Page(HTMLParser):
