@@ -110,7 +110,10 @@ class Outcome(_Part):
 
 
 class Grown(_Part):
-    """A label that trials of the gated harness have more often than before; `p` of Fisher's exact test, one-sided."""
+    """A label that trials of the gated harness have more often than before; `p` of Fisher's exact test, one-sided.
+
+    Over the tasks that both runs have judged; Holm over labels.
+    """
 
     label: str
     owner: str

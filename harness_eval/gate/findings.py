@@ -44,7 +44,8 @@ def _counts(solved: Sequence[tuple[int, int]]) -> Any:
 def grown(matched: Matched, pairs: Pairs) -> tuple[Grown, ...]:
     """The labels that are surely more frequent than before, over the tasks that both sides have judged."""
     from scipy import stats  # lazy: slow import
-    from statsmodels.stats.multitest import multipletests  # lazy: slow import
+
+    from harness_eval.stats.effects import holm  # lazy: slow import
 
     one, other = matched.gated
     judged = [_judged(side_TR) for side_TR in (pairs.before_TR, pairs.after_TR)]
@@ -61,8 +62,7 @@ def grown(matched: Matched, pairs: Pairs) -> tuple[Grown, ...]:
         for name in names
     ]
     tables = [[[new, totals[1] - new], [old, totals[0] - old]] for old, new in counts]
-    p_values = [float(stats.fisher_exact(table, alternative="greater").pvalue) for table in tables]
-    adjusted = multipletests(p_values, method="holm")[1]
+    adjusted = holm([float(stats.fisher_exact(table, alternative="greater").pvalue) for table in tables])
     found = [
         Grown(
             label=name,
@@ -71,10 +71,10 @@ def grown(matched: Matched, pairs: Pairs) -> tuple[Grown, ...]:
             before_trials=totals[0],
             after=new,
             after_trials=totals[1],
-            p=float(p),
+            p=p,
         )
         for name, (old, new), p in zip(names, counts, adjusted, strict=True)
-        if p < _LEVEL
+        if p is not None and p < _LEVEL
     ]
     return tuple(sorted(found, key=lambda each: (each.p, each.label)))
 

@@ -115,7 +115,8 @@ def _harnesses(matched: Matched, asked: Asked) -> Iterator[str]:
         for where, odd in (("the baseline", one), ("the new run", other)):
             if odd:
                 shown = listed([one_line(name, 60) for name in odd], _NAMES_SHOWN)
-                yield f"{len(odd)} harnesses were run in {where} only, and are left out: {shown}"
+                told = "harness was" if len(odd) == 1 else "harnesses were"
+                yield f"{len(odd)} {told} run in {where} only, so left out of worst and spread: {shown}"
 
 
 def power(margin: float, error: float, alpha: float, tasks: int) -> str:

@@ -1,0 +1,291 @@
+"""Checks: what is refused, what is asked, and the verdict that follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness_eval.diagnosis.labels import LABELS
+from harness_eval.errors import ConfigError
+from harness_eval.gate.checking import Asked, check, look_order
+from harness_eval.gate.document import Check
+from harness_eval.gate.kept import Snapshot
+from tests.gate.sides import data, side, trials
+
+GOOD, BAD = trials(0.8, 100, 5), trials(0.5, 100, 3, 1)
+
+
+def found(before: Snapshot, after: Snapshot, **asked: Any) -> Check:
+    return check(before, after, Asked(**asked))
+
+
+def tasks(number: int, **changes: Any) -> list[dict[str, Any]]:
+    return [{**task, **changes} for task in data(["1" * number])["tasks"]]
+
+
+# what is refused
+
+
+def endpoint(**changes: Any) -> dict[str, Any]:
+    return {"endpoint": data(["1"])["endpoint"] | changes}
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    return endpoint(settings=data(["1"])["endpoint"]["settings"] | changes)
+
+
+def harness(**changes: Any) -> dict[str, Any]:
+    known = {"name": "canonical", "id": "id-canonical", "version": "1", "wire": "wire-canonical", "solved": GOOD}
+    return {"harnesses": [known | changes]}
+
+
+DIFFERENT = {
+    "a task's content": ("suite", {"tasks": tasks(100, digest="f" * 64)}, "task-000 was 000000000000, is ffffffffffff"),
+    "a task's name": ("suite", {"tasks": [{"name": "new"}, *tasks(100)[1:]]}, "only in the baseline: task-000"),
+    "an id": ("harness", harness(id="other"), "canonical: id id-canonical in the baseline, other now"),
+    "a version": ("harness", harness(version="2"), "version 1 in the baseline, 2 now"),
+    "a wire": ("harness", harness(wire="w"), "wire wire-canonical in the baseline, w now"),
+    "a model": ("endpoint", endpoint(model="n"), "model m in the baseline, n now"),
+    "a setting": ("endpoint", settings(max_tokens=200), "max_tokens 100 in the baseline, 200 now"),
+    "an inner setting": (
+        "endpoint",
+        settings(extra_body={"top_p": 1}),
+        "extra_body.top_p unset in the baseline, 1 now",
+    ),
+    "a limit": ("limits", {"limits": {"steps": 30}}, "steps 60 in the baseline, 30 now"),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_what_differs_is_refused_with_both_values_and_accepted_by_a_flag(name: str) -> None:
+    kind, changes, said = DIFFERENT[name]
+    before, after = side(GOOD), side(GOOD, **changes)
+    with pytest.raises(ConfigError) as caught:
+        check(before, after)
+    assert said in str(caught.value)
+    assert str(caught.value).endswith(f"--changed {kind}")
+    if name != "a task's content":  # all of them differ, so that nothing is left
+        changed = found(before, after, changed=frozenset({kind})).changed
+        assert [(each.kind, said in f"{each.what}: {each.detail}") for each in changed][:1] == [(kind, True)]
+
+
+def test_another_serving_that_the_server_itself_names_is_refused() -> None:
+    before, after = (side(GOOD, **endpoint(served_as=["model m", f"fingerprint {name}"])) for name in ("a", "b"))
+    with pytest.raises(ConfigError, match="fingerprint a in the baseline, b now"):
+        check(before, after)
+
+
+@pytest.mark.parametrize("served", [[], ["model m"], ["fingerprint a", "fingerprint b"]])
+def test_a_serving_that_is_unknown_or_was_met_before_is_no_difference(served: list[str]) -> None:
+    before, after = side(GOOD, **endpoint(served_as=["fingerprint a"])), side(GOOD, **endpoint(served_as=served))
+    assert check(before, after).verdict == "pass"
+
+
+def test_an_address_and_a_name_of_an_endpoint_are_no_difference() -> None:
+    assert check(side(GOOD), side(GOOD, **endpoint(name="elsewhere"))).verdict == "pass"
+
+
+def test_results_from_elsewhere_differ_in_nothing_that_they_do_not_know() -> None:
+    unknown = {"name": "canonical", "solved": GOOD}
+    names = [{"name": task["name"]} for task in tasks(100)]
+    imported = side(
+        GOOD, tasks=names, harnesses=[unknown], endpoint={"name": "m", "model": "m"}, limits={}, versions={}
+    )
+    assert check(side(GOOD), imported).verdict == "pass"
+    assert any("knows no content of its tasks" in note for note in check(imported, side(GOOD)).notes)
+
+
+def test_tasks_that_differ_are_left_out_of_an_accepted_check() -> None:
+    after = side(GOOD, tasks=[*tasks(40, digest="f" * 64), *tasks(100)[40:]])
+    accepted = found(side(GOOD), after, changed=frozenset({"suite"}))
+    assert len(accepted.tasks) == 60
+    assert accepted.decision is not None
+    assert accepted.decision.pairs <= 60 * 3
+
+
+def test_a_gated_harness_must_have_verdicts_in_the_baseline() -> None:
+    with pytest.raises(ConfigError, match="no verdict of the harness 'canonical'"):
+        check(side(["x" * 30]), side(["1" * 30]))
+    with pytest.raises(ConfigError, match="the new run has no harness 'canonical'; choices: other"):
+        check(side(GOOD), side({"other": GOOD}, canonical="other"))
+    with pytest.raises(ConfigError, match="did you mean 'canonical'"):
+        found(side(GOOD), side(GOOD), harness="canonica")
+    with pytest.raises(ConfigError, match="name the gated one with --harness"):
+        check(side({"a": GOOD, "b": GOOD}, canonical=None), side({"a": GOOD, "b": GOOD}, canonical=None))
+
+
+# verdicts
+
+
+def test_a_drop_fails_and_says_so_in_plain_words() -> None:
+    told = check(side(GOOD), side(BAD))
+    decision = told.decision
+    assert (told.verdict, told.exit_code) == ("fail", 1)
+    assert decision is not None
+    assert (decision.gate, decision.by) == ("sprt", "discordant pairs")
+    assert decision.repeats < 3
+    assert told.said == (
+        f"canonical: 79.6 % -> 42.3 % solved, {decision.worse} worse and {decision.better} better in {decision.pairs} "
+        "pairs of the same task and repeat: it became worse"
+    )
+    assert told.flipped[0].chance > 0.9
+    assert {"before_solved": 5, "before_trials": 5, "after_solved": 0}.items() <= told.flipped[0].model_dump().items()
+
+
+def test_no_change_passes_and_needs_nothing_more() -> None:
+    told = check(side(GOOD), side(trials(0.8, 100, 3, 2)))
+    assert (told.verdict, told.exit_code) == ("pass", 0)
+    assert told.decision is not None
+    assert told.decision.needed == ""
+
+
+def test_what_stays_unclear_warns_and_fails_a_release() -> None:
+    before, after = side(GOOD), side(trials(0.76, 100, 1, 3))
+    warned = check(before, after)
+    assert (warned.verdict, warned.exit_code) == ("inconclusive", 0)
+    assert warned.decision is not None
+    assert "would have failed it" in warned.decision.needed
+    released = found(before, after, release=True, margin=0.05)
+    assert (released.verdict, released.exit_code) == ("inconclusive", 1)
+    assert any("a release that changed nothing passes in" in note for note in released.notes)
+
+
+def test_missing_trials_leave_a_check_incomplete_and_decided_ones_do_not_need_them() -> None:
+    order = look_order([f"task-{at:03d}" for at in range(100)], 0)
+    first = {int(name.removeprefix("task-")) for name in order[:50]}
+    half = ["".join("1" if at in first else "." for at in range(100)), "." * 100, "." * 100]
+    stopped = check(side(["1" * 100] * 3), side(half))
+    assert (stopped.verdict, stopped.exit_code) == ("incomplete", 3)
+    assert "250 trials of 300 are missing" in stopped.said
+    decided = check(side(["1" * 100] * 3), side([line.replace("1", "0") for line in half]))
+    assert decided.verdict == "fail"
+
+
+def test_more_lost_trials_than_accepted_leave_no_verdict() -> None:
+    after = side(["x" * 15 + line[15:] for line in GOOD[:3]])
+    lost = check(side(GOOD), after)
+    assert (lost.verdict, lost.exit_code) == ("incomplete", 3)
+    assert "15%, more than 10%" in lost.said
+    assert len(lost.quarantined) == 15
+    assert found(side(GOOD), after, lost_limit=0.2).verdict == "pass"
+
+
+def test_lost_trials_that_could_decide_it_leave_it_incomplete() -> None:
+    before = ["1" * 15 + "0" * 15]
+    after = ["0" * 6 + "x" * 3 + "1" * 6 + "0" * 15]
+    told = check(side(before), side(after))
+    assert (told.verdict, "3 lost trials could decide it" in told.said) == ("incomplete", True)
+    assert check(side(before), side([after[0].replace("xxx", "1x1")])).verdict == "inconclusive"
+
+
+def test_a_task_that_is_often_lost_is_quarantined_and_takes_no_part() -> None:
+    before = side(["x" + line[1:] for line in GOOD])
+    told = check(before, side(GOOD[:3]))
+    assert [(each.task, each.lost, each.trials) for each in told.quarantined] == [("task-000", 5, 8)]
+    assert told.decision is not None
+    assert told.decision.pairs <= 99 * 3
+    assert told.trials.most == 300
+
+
+def test_a_check_in_which_every_task_is_quarantined_is_incomplete() -> None:
+    before = side([*GOOD[:4], "x" * 100])
+    assert "no pair of the same task" in check(before, side(GOOD[:3])).said
+
+
+def test_a_gated_harness_that_cannot_run_any_more_fails_with_the_reason() -> None:
+    after = side(GOOD, harnesses=[{"name": "canonical", "solved": [], "refused": "the server answered 400"}])
+    told = check(side(GOOD), after)
+    assert (told.verdict, told.decision) == ("fail", None)
+    assert "cannot run at the endpoint any more: the server answered 400" in told.said
+
+
+@pytest.mark.parametrize("gate", ["fixed", "e-process"])
+def test_the_other_gates_see_a_drop_too(gate: Any) -> None:
+    told = found(side(GOOD), side(BAD), gate=gate)
+    assert told.verdict == "fail"
+    assert told.decision is not None
+    assert told.decision.gate == gate
+    assert found(side(GOOD), side(GOOD[:3]), gate=gate).verdict == "pass"
+
+
+def test_a_fixed_gate_waits_for_all_of_its_trials() -> None:
+    assert found(side(GOOD), side([BAD[0][:-1] + "."]), gate="fixed").verdict == "incomplete"
+
+
+def test_a_release_uses_all_repeats_and_a_narrow_margin_on_many_tasks() -> None:
+    many = side(trials(0.9, 200, 5))
+    told = found(many, side(trials(0.9, 200, 4, 5)), release=True)
+    assert told.decision is not None
+    assert (told.decision.gate, told.decision.margin, told.trials.most) == ("release", 0.05, 800)
+    assert Asked(release=True).margin_of(199) == 0.10
+
+
+def test_the_cap_is_lowered_to_the_baselines_repeats() -> None:
+    told = check(side(GOOD[:2]), side(trials(0.76, 100, 3, 3)))
+    assert told.decision is not None
+    assert told.decision.cap == 2
+    assert "at most 2 repeats and not 3, since the baseline has no more" in told.notes
+
+
+def test_labels_that_grew_are_named_with_their_owner() -> None:
+    def labelled(lines: list[str], share: int) -> Snapshot:
+        has = "".join("1" if at < share else "." for at in range(100))
+        labels = {"limit.context_overflow": [has] * len(lines), "odd": ["." * 100] * len(lines)}
+        return side(lines, **harness(solved=lines, labels=labels))
+
+    (label,) = check(labelled(GOOD, 2), labelled(BAD, 20)).grown
+    assert (label.label, label.before, label.after, label.before_trials) == ("limit.context_overflow", 10, 60, 500)
+    assert label.p < 1e-6
+    assert label.owner == LABELS["limit.context_overflow"].owner
+    assert check(labelled(GOOD, 20), labelled(BAD, 20)).grown == ()
+
+
+# worst and spread
+
+
+def test_a_harness_that_broke_fails_worst_and_spread_though_the_gated_one_is_as_before() -> None:
+    whole = {"canonical": GOOD, **{f"h{number}": trials(0.8, 100, 1, number) for number in range(6)}}
+    broken = {**whole, "h3": trials(0.2, 100, 1, 9)}
+    told = check(side(whole), side(broken))
+    assert {each.asked: each.verdict for each in told.questions} == {
+        "canonical": "pass",
+        "worst": "fail",
+        "spread": "fail",
+    }
+    assert (told.verdict, told.exit_code) == ("fail", 1)
+    assert told.said.startswith("the worst harness: ")
+    assert found(side(whole), side(broken), matrix=False).verdict == "pass"
+    assert "fail" not in {each.verdict for each in check(side(whole), side(whole)).questions}
+
+
+def test_harnesses_of_one_side_are_left_out_of_worst_and_spread() -> None:
+    one, other = {"canonical": GOOD, "a": GOOD[:1], "b": GOOD[:1]}, {"canonical": GOOD, "b": GOOD[:1], "c": GOOD[:1]}
+    notes = check(side(one), side(other)).notes
+    assert "1 harness was run in the baseline only, so left out of worst and spread: a" in notes
+    assert "1 harness was run in the new run only, so left out of worst and spread: c" in notes
+
+
+# notes
+
+
+def test_what_a_reader_must_know_is_noted() -> None:
+    before = side(GOOD[:3], created="2026-11-01T12:00:00+00:00")
+    after = side(GOOD[:3], seed=1, sandbox="docker", recovery="off", versions={"harness-eval": "0.2.0"})
+    told = "; ".join(check(before, after).notes)
+    for said in (
+        "fewer than 5",
+        "different seeds (0",
+        "sandbox: bubblewrap",
+        "recovery of leaked calls: content",
+        "29 days",
+    ):
+        assert said in told
+    assert "0.1.0 in the baseline, 0.2.0 now" in told
+    assert "both are the same run" in check(before, before).notes
+
+
+def test_tasks_made_from_one_template_are_noted() -> None:
+    grouped = [{**task, "group": f"template-{at // 20}"} for at, task in enumerate(tasks(100))]
+    told = "; ".join(check(side(GOOD, tasks=grouped), side(GOOD, tasks=grouped)).notes)
+    assert "100 of 100 tasks come in 5 groups" in told
