@@ -13,7 +13,7 @@ from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import redact
 from harness_eval.report import wording
 from harness_eval.report.diagnosis_words import remedies
-from harness_eval.report.wording import SCRIPTED, UNKNOWN, count, one_line, p_value, percent, points
+from harness_eval.report.wording import SCRIPTED, count, one_line, p_value, percent, points
 from harness_eval.types import Json
 
 Data: TypeAlias = Mapping[str, Json]
@@ -146,7 +146,7 @@ def decision(data: Data) -> list[str]:
     return [
         f"{_GATES[found['gate']]}; alpha {found['alpha']:g}{beta}, margin {points(found['margin'])}",
         f"{pairs}, {found['better']:,} only after",
-        f"{_statistic(found)}{_RULES[found['by']]}, {used}",
+        f"{_statistic(found)}{_RULES['none' if data['verdict'] == 'incomplete' else found['by']]}, {used}",
     ]
 
 
@@ -239,11 +239,11 @@ def trials(data: Data) -> str:
 
 
 def versions(data: Data) -> str:
-    """The versions of what ran that differ between the runs; "" where none does."""
+    """The versions of what ran that both runs know and that differ; "" where none does."""
     before, after = (data[moment]["versions"] for moment in ("before", "after"))
-    names = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
+    names = [name for name in before if before[name] != after.get(name, before[name])]
     told = [
-        f"{foreign(name, 40)} {foreign(before.get(name, UNKNOWN), 40)} → {foreign(after.get(name, UNKNOWN), 40)}"
+        f"{foreign(name, 40)} {foreign(before[name], 40)} → {foreign(after[name], 40)}"
         for name in names[:_VERSIONS_TOLD]
     ]
     return ", ".join(told)

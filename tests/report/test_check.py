@@ -87,6 +87,18 @@ def test_a_run_that_is_both_sides_is_named_once() -> None:
     assert "BEFORE" not in text
 
 
+def test_an_incomplete_check_names_no_rule_that_decided() -> None:
+    data = checks.incomplete(decision=checks.decision(by="limits"))
+    assert "no rule decided" in check_text(data)
+
+
+def test_versions_are_told_where_both_runs_know_them() -> None:
+    before = checks.side("main", versions={"harness-eval": "0.1.0", "openai": "3", "docker": "7"})
+    after = checks.side("change", versions={"harness-eval": "0.1.1", "docker": "7"})
+    line = next(line for line in check_text(checks.check(before=before, after=after)).splitlines() if "VERSIONS" in line)
+    assert line.split() == ["VERSIONS", "harness-eval", "0.1.0", "→", "0.1.1"]
+
+
 def test_a_scripted_agent_is_never_taken_for_a_model() -> None:
     data = checks.check(after=checks.side("change", scripted=True))
     assert all("scripted, not a language model" in form for form in (check_text(data), markdown(data)))
