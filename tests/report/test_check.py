@@ -95,7 +95,9 @@ def test_an_incomplete_check_names_no_rule_that_decided() -> None:
 def test_versions_are_told_where_both_runs_know_them() -> None:
     before = checks.side("main", versions={"harness-eval": "0.1.0", "openai": "3", "docker": "7"})
     after = checks.side("change", versions={"harness-eval": "0.1.1", "docker": "7"})
-    line = next(line for line in check_text(checks.check(before=before, after=after)).splitlines() if "VERSIONS" in line)
+    line = next(
+        line for line in check_text(checks.check(before=before, after=after)).splitlines() if "VERSIONS" in line
+    )
     assert line.split() == ["VERSIONS", "harness-eval", "0.1.0", "→", "0.1.1"]
 
 
