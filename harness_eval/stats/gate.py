@@ -169,7 +169,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A check as far as it has come. `used`: new trials up to the last look, whether judged or not.
+    """A check as far as it has come. `used`: trials up to the last look, whether judged or not.
 
     `waiting`: not decided, and the next look needs trials that have not ended.
     """
