@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from harness_eval.harness import Harness, canonical, load_harness, make_harness
 from harness_eval.probing import Probe, Unsupported, Void
 from harness_eval.probing.shapes import as_sent, shapes_of
 from harness_eval.reference.server import ReferenceConfig, listening
-from harness_eval.reference.wire import MODEL
+from harness_eval.reference.wire import FINGERPRINT, MODEL
 from harness_eval.types import Usage
 from tests.doubles import make_task
 from tests.endpoints.obedient import Body, ObedientServer, Said, calls_in, obedient, silent, without_reasoning
@@ -49,6 +51,7 @@ async def test_the_reference_endpoint_passes_every_check_with_every_kind_of_harn
         found = await probing.probe(config, [*map(load_harness, names), plain])
     assert {check.status for check in found.checks} == {"yes"}, found.checks
     assert (found.void, found.unsupported, found.cost) == ((), (), None)
+    assert found.served == (f"model {MODEL}", f"fingerprint {FINGERPRINT}")
 
 
 @pytest.mark.parametrize(
@@ -245,6 +248,7 @@ PROBE = Probe(
     40,
     Usage(100, 10),
     0.5,
+    ("model m", "fingerprint fp_1"),
 )
 
 
@@ -252,6 +256,14 @@ def test_a_probe_is_read_as_it_was_written(tmp_path: Path) -> None:
     probing.write(tmp_path, {"kimi": PROBE})
     assert probing.read(tmp_path) == {"kimi": PROBE}
     assert [path.name for path in tmp_path.iterdir()] == ["probe.json"]
+
+
+def test_a_probe_of_before_servers_were_asked_who_they_are_is_still_read(tmp_path: Path) -> None:
+    probing.write(tmp_path, {"kimi": PROBE})
+    record = json.loads((tmp_path / "probe.json").read_text())
+    del record["endpoints"]["kimi"]["served"]
+    (tmp_path / "probe.json").write_text(json.dumps(record))
+    assert probing.read(tmp_path) == {"kimi": replace(PROBE, served=())}
 
 
 def test_where_there_was_no_probe_nothing_is_read(tmp_path: Path) -> None:
