@@ -1,4 +1,4 @@
-"""Use the action as three jobs would, against the reference endpoint on this container's loopback, and say what is wrong."""
+"""Use the action as three jobs would, against the reference endpoint on this container's loopback."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _wrong: list[str] = []
 
 
 def expect(true: bool, what: str) -> None:
+    """Print what must be true, and remember it if it is not."""
     print(("  ok     " if true else "  WRONG  ") + what, flush=True)
     if not true:
         _wrong.append(what)
@@ -59,7 +60,7 @@ def judged(ended: Ended, verdict: str, exit_code: int) -> None:
         return
     expect(ended.outputs["verdict"] == verdict, f"the output verdict is {verdict}")
     expect(len(ended.outputs["said"].splitlines()) == 1, "the output said is one sentence")
-    expect(_FORMS <= {each.name for each in folder.iterdir()}, "all forms of the check are in the output folder")
+    expect({each.name for each in folder.iterdir()} >= _FORMS, "all forms of the check are in the output folder")
     expect(json.loads((folder / "check.json").read_text())["verdict"] == verdict, "check.json has the verdict")
     red = any(True for _ in ElementTree.parse(folder / "junit.xml").iter("failure"))
     expect(red == (verdict == "fail"), f"junit.xml is {'red' if verdict == 'fail' else 'green'}")
@@ -70,6 +71,7 @@ def judged(ended: Ended, verdict: str, exit_code: int) -> None:
 
 
 def main() -> int:
+    """The exit code: 0 where all is as it must be."""
     place = Path(tempfile.mkdtemp())
     environ = job(place) | {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "PYTHON"))}
 

@@ -226,7 +226,7 @@ def _until(lines: Iterator[str], end: str) -> Iterator[str]:
 
 
 def job(place: Path) -> dict[str, str]:
-    """The environment of a job whose temporary folder is in `place`; nothing of this process's but what finds programs."""
+    """The environment of a job whose temporary folder is in `place`; of this process only what finds programs."""
     temporary = place / "temp"
     temporary.mkdir(parents=True, exist_ok=True)
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
