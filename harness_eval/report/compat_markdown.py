@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness_eval.report import compat_grid, compat_words, wording
 from harness_eval.report.compat_grid import Data, Grid, Place, grid, worst_first
-from harness_eval.report.markdown import MOST_CHARACTERS
+from harness_eval.report.markdown import MOST_CHARACTERS, first_that_fits
 from harness_eval.report.templating import Ready, as_markdown, name, prose
 
 _WIDEST = 8  # columns of a table that can be read on a page
@@ -34,12 +34,8 @@ def markdown(data: Data, title: str | None = "Compatibility") -> str:
     The table of all numbers is cut first, with a sentence that says so; then links in the matrix, then the matrix.
     """
     found = grid(data)
-    text = ""
-    for sizes in _tried(found, len(data["cells"])):
-        text = _rendered(data, found, sizes, title)
-        if len(text) < MOST_CHARACTERS:
-            return text
-    return text[: MOST_CHARACTERS - len(_CUT) - 1].rpartition("\n")[0] + _CUT
+    sizes = _tried(found, len(data["cells"]))
+    return first_that_fits((_rendered(data, found, each, title) for each in sizes), _CUT)
 
 
 def _tried(found: Grid, cells: int) -> list[Sizes]:

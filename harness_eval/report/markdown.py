@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from harness_eval.report.content import sections_of
 from harness_eval.report.spoken import SPOKEN
@@ -24,11 +24,16 @@ def markdown(data: Mapping[str, Json], run: str = "RUN") -> str:
     every = sections_of(data)
     sizes = [(most, len(every)) for most in _ROWS]
     sizes += [(_ROWS[-1], len(every) >> halved) for halved in range(1, len(every).bit_length())]
-    for most, shown in sizes:
-        text = _rendered(data, run, most, every[:shown])
-        if len(text) <= MOST_CHARACTERS:
+    return first_that_fits((_rendered(data, run, most, every[:shown]) for most, shown in sizes), _CUT)
+
+
+def first_that_fits(texts: Iterable[str], cut: str) -> str:
+    """The first text that fits a comment; where none does, the last one as far as it fits, and then `cut`."""
+    text = ""
+    for text in texts:
+        if len(text) < MOST_CHARACTERS:
             return text
-    return text[: MOST_CHARACTERS - len(_CUT)].rpartition("\n")[0] + _CUT
+    return text[: MOST_CHARACTERS - len(cut) - 1].rpartition("\n")[0] + cut
 
 
 def _rendered(data: Mapping[str, Json], run: str, most: int, sections: Sequence[Mapping[str, Json]]) -> str:
