@@ -111,12 +111,12 @@ def specified(gates: Gates, cap: int = CAP) -> dict[str, Array]:
 
 def e_process(gates: Gates, cap: int = REPEATS) -> dict[str, Array]:
     worse_NL, better_NL, repeats_L = counted(gates, cap)
-    fail_NL = np.vectorize(_reaches)(worse_NL, better_NL)
+    fail_NL = np.vectorize(reaches)(worse_NL, better_NL)
     return stopped(fail_NL, np.zeros_like(fail_NL), repeats_L)
 
 
 @cache
-def _reaches(worse: int, better: int) -> bool:
+def reaches(worse: int, better: int) -> bool:
     return gate.e_process(worse, better).decision == "fail"
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
 from harness_eval.stats import compare, gate
 
 from .cells import Cell, Values
-from .gate import CAP, GATES, REPEATS, Gates, chances_of, counted, plus_two_drop, simulate, specified, stopped
+from .gate import CAP, GATES, REPEATS, Gates, chances_of, counted, plus_two_drop, reaches, simulate, specified, stopped
 from .population import Size, chances, harness_logits, stream
 
 NIGHTS = (1, 5, 10, 30)
@@ -64,15 +64,10 @@ def _nights(name: str, reps: int) -> Values:
             old_NT = frozen_RNT[night % REPEATS if paired == "5 repeats in turn" else 0]
         worse_N += (old_NT & ~new_NT).sum(axis=1)
         better_N += (new_NT & ~old_NT).sum(axis=1)
-        ever_N = ever_N | np.vectorize(_reaches)(worse_N, better_N)
+        ever_N = ever_N | np.vectorize(reaches)(worse_N, better_N)
         if night + 1 in NIGHTS:
             found[f"{night + 1} nights"] = ever_N
     return found
-
-
-@cache
-def _reaches(worse: int, better: int) -> bool:
-    return gate.e_process(worse, better).decision == "fail"
 
 
 def night_cells() -> list[Cell]:

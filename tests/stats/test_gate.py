@@ -49,6 +49,13 @@ def test_a_fixed_gate_fails_on_a_sure_drop_and_passes_when_it_is_surely_small() 
     assert fixed(np.repeat([1.0, -1.0, 0.0], [10, 8, 32])).decision == "inconclusive"
 
 
+def test_a_smaller_alpha_needs_a_surer_drop() -> None:
+    drop_T = np.repeat([1.0, -1.0, 0.0], [16, 7, 77])
+    assert [fixed(drop_T, alpha=alpha).decision for alpha in (0.05, 0.01)] == ["fail", "inconclusive"]
+    small_T = np.repeat([1.0, -1.0, 0.0], [5, 5, 60])
+    assert [non_inferior(small_T, alpha=alpha).decision for alpha in (0.05, 0.01)] == ["pass", "inconclusive"]
+
+
 def test_a_fixed_gate_without_enough_tasks_is_inconclusive() -> None:
     assert fixed(np.ones(10)).decision == "inconclusive"
     assert fixed(np.full(30, np.nan)).drop.estimate is None
