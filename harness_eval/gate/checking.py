@@ -129,7 +129,7 @@ def _gated(matched: Matched, decided: Decided, figures: _Figures) -> Question:
 
 
 def _cannot_run(matched: Matched, reason: str | None) -> Question:
-    said = f"{one_line(matched.harness, 60)} cannot run at the endpoint any more: {reason}"
+    said = f"{one_line(matched.harness, 60)} cannot run at the endpoint any more: {one_line(reason, 300)}"
     return Question(asked="canonical", verdict="fail", said=said, before=Figure(), after=Figure(), change=Figure())
 
 

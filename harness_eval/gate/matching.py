@@ -71,7 +71,7 @@ def _gated(before: Snapshot, after: Snapshot, asked: Asked) -> str:
             raise ConfigError(f"--harness: {title} has no harness {one_line(name)!r}; {nearest(name, known)}")
     if not _harness(before, name).judged:
         refused = _harness(before, name).refused
-        why = f": it could not run there, {refused}" if refused else ""
+        why = f": it could not run there, {one_line(refused, 300)}" if refused else ""
         raise ConfigError(f"the baseline has no verdict of the harness {one_line(name)!r}{why}")
     return name
 
@@ -122,8 +122,9 @@ def _harnesses(before: Snapshot, after: Snapshot, names: Sequence[str]) -> Itera
         one, other = _harness(before, name), _harness(after, name)
         keys = [key for key in ("id", "version", "wire") if _differs(getattr(one, key), getattr(other, key))]
         if keys:
-            what = f"the harness {one_line(name, _VALUE_LENGTH)}"
-            yield Difference(kind="harness", what=what, detail=_told(one, other, keys, getattr))
+            yield Difference(
+                kind="harness", what=one_line(name, _VALUE_LENGTH), detail=_told(one, other, keys, getattr)
+            )
 
 
 def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
@@ -134,7 +135,7 @@ def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
     keys = [key for key in compared if _plain(one.get(key)) != _plain(other.get(key))]
     if keys:
         told = _told(one, other, keys, lambda side, key: side.get(key))
-        yield Difference(kind="endpoint", what="the endpoint", detail=told)
+        yield Difference(kind="endpoint", what="configuration", detail=told)
     for kind in ("model", "fingerprint"):
         said = [served(side, kind) for side in (before, after)]
         if all(said) and not said[0] & said[1]:
@@ -165,7 +166,7 @@ def _limits(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
     keys = [key for key in before.limits if _differs(before.limits[key], after.limits.get(key))]
     if keys:
         told = _told(before.limits, after.limits, keys, lambda side, key: f"{side[key]:g}")
-        yield Difference(kind="limits", what="the limits of a trial", detail=told)
+        yield Difference(kind="limits", what="of a trial", detail=told)
 
 
 def _told(one: Mapping[str, Json] | SnapshotHarness, other: Json, keys: Sequence[str], get: Callable[..., Json]) -> str:
@@ -180,9 +181,9 @@ def _value(value: Json) -> str:
 
 def _refusal(before: Snapshot, after: Snapshot, refused: Sequence[Difference]) -> str:
     flags = " ".join(f"--changed {kind}" for kind in dict.fromkeys(each.kind for each in refused))
-    told = ". ".join(f"{each.what}: {each.detail}" for each in refused)
+    told = "; ".join(f"{each.kind}: {each.what} ({each.detail})" for each in refused)
     return (
-        f"{_title(after)} cannot be checked against {_title(before)}, for they are not of the same kind. {told}. "
+        f"{_title(after)} cannot be checked against {_title(before)}, for they differ in {told}. "
         f"Make the baseline anew, or accept what differs with {flags}"
     )
 

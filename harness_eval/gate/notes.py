@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from harness_eval.errors import listed
 from harness_eval.gate.asked import Asked
-from harness_eval.gate.kept import Snapshot
+from harness_eval.gate.kept import LOST, NOT_RUN, Snapshot
 from harness_eval.gate.matching import Matched, served
 from harness_eval.gate.pairs import Pairs
 from harness_eval.report.wording import count, one_line, percent, points
@@ -26,6 +26,8 @@ def small(snapshot: Snapshot, harness: str | None) -> Iterator[str]:
     if gated is not None and len(gated.solved) < FEW_REPEATS:
         told = count(len(gated.solved), "repeat")
         yield f"{told} of the harness {one_line(gated.name, 60)} in the baseline, fewer than {FEW_REPEATS}"
+    if gated is not None and (without := gated.count(LOST) + gated.count(NOT_RUN)):
+        yield f"the baseline has no verdict of {count(without, 'trial')} of the harness {one_line(gated.name, 60)}"
 
 
 def notes(matched: Matched, pairs: Pairs, asked: Asked) -> tuple[str, ...]:
@@ -107,7 +109,13 @@ def _harnesses(matched: Matched, asked: Asked) -> Iterator[str]:
         return
     for harness in matched.after.harnesses:
         if harness.refused and harness.name != matched.harness:
-            yield f"the harness {one_line(harness.name, 60)} cannot run at the endpoint now: {harness.refused}"
+            why = one_line(harness.refused, 300)
+            yield f"the harness {one_line(harness.name, 60)} cannot run at the endpoint now: {why}"
+    others = [
+        each for each in matched.after.harnesses if each.name in matched.harnesses and each.name != matched.harness
+    ]
+    if without := sum(each.count(LOST) + each.count(NOT_RUN) for each in others):
+        yield f"the new run has no verdict of {count(without, 'trial')} of the other harnesses"
     names = {harness.name for harness in matched.after.harnesses if harness.run}
     if len(names) > 1:
         one = [harness.name for harness in matched.before.harnesses if harness.run and harness.name not in names]
