@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from glob import escape
 from pathlib import Path
 
-from harness_eval import store
+from harness_eval import probing, store
 from harness_eval.config import parse
 from harness_eval.design import Plan
 from harness_eval.dialogue import requests_of, wire_hash
@@ -18,7 +18,7 @@ from harness_eval.gate.deciding import Decided, decide
 from harness_eval.gate.kept import LOST, NOT_RUN, SOLVED, UNSOLVED, Snapshot, SnapshotHarness
 from harness_eval.gate.matching import Matched, match
 from harness_eval.gate.pairs import pairs_of
-from harness_eval.gate.snapshot import planned, snapshot_of
+from harness_eval.gate.snapshot import planned
 from harness_eval.harness import Harness, load_harness
 from harness_eval.planning import REFERENCE, Study, record, resolve
 from harness_eval.study_file import StudyConfig
@@ -95,9 +95,11 @@ class UnderWay:
             self.solved[key.task, key.repeat] = what
 
     def _is_another(self) -> bool:
-        """Whether what the server said of itself in the meantime is refused; the check itself says so in the end."""
+        """Whether what the server said of itself when it was probed is refused; the check says so in the end."""
+        probe = probing.read(self.folder).get(self.endpoint)
+        answering = self.matched.after.endpoint.model_copy(update={"served_as": probe.served if probe else ()})
         try:
-            match(self.matched.before, snapshot_of(self.folder, self.endpoint), self.asked)
+            match(self.matched.before, self.matched.after.model_copy(update={"endpoint": answering}), self.asked)
         except ConfigError:
             return True
         return False
