@@ -87,7 +87,10 @@ class Decision(_Part):
 
 
 class Flipped(_Part):
-    """A task that is solved less often than before; `chance` is the posterior one that its rate fell by over 0.2."""
+    """A task that is solved less often than before; `chance` is the posterior one that its rate fell by over 0.2.
+
+    Of `improved` the same the other way round.
+    """
 
     task: str
     before_solved: int

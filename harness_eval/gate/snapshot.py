@@ -80,8 +80,13 @@ def read(path: Path) -> Snapshot:
     if schema != SCHEMA:
         found = "no schema" if schema is None else f"the schema {one_line(schema, 60)!r}"
         raise ConfigError(f"{path}: has {found}; a baseline of this version has {SCHEMA!r}: make it anew")
+    return _sound(data, path)
+
+
+def _sound(data: Json, where: Path) -> Snapshot:
+    """The snapshot that this object is; what it quotes in an error is cut."""
     try:
-        return config.parse(Snapshot, data, str(path))
+        return config.parse(Snapshot, data, str(where))
     except ConfigError as error:
         raise ConfigError(one_line(error, _LONGEST_MESSAGE)) from None
 
@@ -163,7 +168,7 @@ def _taken(side: Side) -> Snapshot:
         "harnesses": _harnesses(side, [task["name"] for task in tasks]),
         "lost": dict(sorted(lost.items())),
     }
-    return config.parse(Snapshot, data, str(side.folder))
+    return _sound(data, side.folder)
 
 
 def _suite(task: Entry) -> dict[str, Json]:

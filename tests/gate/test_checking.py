@@ -241,6 +241,18 @@ def test_labels_that_grew_are_named_with_their_owner() -> None:
     assert check(labelled(GOOD, 20), labelled(BAD, 20)).grown == ()
 
 
+def test_names_from_elsewhere_cannot_steer_whoever_reads_a_check() -> None:
+    name = "can\n::error::\x1b[31m" + "a" * 100
+    lines = {name: GOOD, "b": GOOD[:1]}
+    told = check(side(lines, canonical=name), side({**lines, "c\r": GOOD[:1]}, canonical=name))
+    for text in (told.said, *told.notes):
+        assert text.isprintable()
+        assert len(text) < 300
+    with pytest.raises(ConfigError) as caught:
+        check(side(lines, canonical=name), side(lines, canonical=name, name="\x1b", limits={"steps": 1}))
+    assert str(caught.value).isprintable()
+
+
 # worst and spread
 
 
