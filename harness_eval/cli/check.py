@@ -48,7 +48,7 @@ _Harness = Annotated[
 _Rerun = Annotated[
     bool | None, typer.Option("--rerun", help="With --replay: judge the recorded replies again in a sandbox.")
 ]
-_Gate = Annotated[str | None, typer.Option("--gate", help="sprt (stops early), fixed, or e-process (never passes).")]
+_Gate = Annotated[str | None, typer.Option("--gate", help="sprt, which stops early; fixed; or e-process.")]
 _Release = Annotated[bool | None, typer.Option("--release", help="Pass only what is surely not worse by the margin.")]
 _Margin = Annotated[float | None, typer.Option(help="The drop that matters, 0..1; 0.10 unless said otherwise.")]
 _Alpha = Annotated[float | None, typer.Option(help="The chance of a false alarm that is accepted, 0..0.5.")]
@@ -59,7 +59,8 @@ _Changed = Annotated[
     list[str] | None, typer.Option(help="Accept that these differ: suite, harness, endpoint or limits.")
 ]
 _Matrix = Annotated[
-    bool | None, typer.Option("--matrix/--no-matrix", help="Ask of the worst harness and the spread, too.")
+    bool | None,
+    typer.Option("--matrix/--no-matrix", help="Run the study's other harnesses, too; or do not ask of them."),
 ]
 _Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder of the new run; the same one resumes it.")]
 _Write = Annotated[

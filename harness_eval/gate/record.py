@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness_eval import __version__, replaying, store
 from harness_eval.errors import ConfigError, listed, nearest
+from harness_eval.gate.checking import EXIT_CODES
 from harness_eval.gate.document import Check, Figure, Question, Side, Trials, Verdict
 from harness_eval.gate.document import Difference as Changed
 from harness_eval.harness import Harness, load_harness, named_harnesses
@@ -142,33 +143,24 @@ def _impact(
 
 def judged(found: Recorded, again: Verdicts | None = None, release: bool = False) -> Check:
     """The check that a record makes. `again` are its trials judged once more; `release` fails what is undecided."""
-    verdict = _verdict(found, again)
-    failing = verdict in ("fail", "incomplete") or (release and verdict == "inconclusive")
-    said = _said(found, again)
+    verdict, said = _verdict(found, again), _said(found, again)
     question = Question(asked="record", verdict=verdict, said=said, before=Figure(), after=Figure(), change=Figure())
-    changed = [each for each in found.impacts if each.verdict != "pass"]
     lost = Counter(row["failure"]["owner"] for row in again.lost) if again else Counter[str]()
-    trials = sum(each.trials for each in found.impacts)
-    before = _side(found.study, dict(found.study.get("versions") or {}))
+    changed = [each for each in found.impacts if each.verdict != "pass"]
+    meant = found.impacts if lost else changed or found.impacts
+    trials, silent = sum(each.trials for each in meant), found.silent
+    now = {"harness-eval": __version__, "python": platform.python_version()}
     return Check(
         verdict=verdict,
-        exit_code=(3 if verdict == "incomplete" else 1) if failing else 0,
+        exit_code=1 if release and verdict == "inconclusive" else EXIT_CODES[verdict],
         said=said,
-        harness=listed([each.name for each in changed or found.impacts], _SHOWN),
-        before=before,
-        after=before.model_copy(
-            update={
-                "name": "today",
-                "created": None,
-                "versions": {"harness-eval": __version__, "python": platform.python_version()},
-            }
-        ),
+        harness=listed([each.name for each in meant], _SHOWN),
+        before=_side(found.study, dict(found.study.get("versions") or {})),
+        after=_side({**found.study, "name": "today", "created": None}, now),
         questions=(question,),
         decision=None,
         changed=tuple(Changed(kind="harness", what=each.name, detail=each.summary) for each in changed),
-        trials=Trials(
-            most=trials + found.silent, judged=trials - lost.total(), lost=lost.total(), missing=found.silent
-        ),
+        trials=Trials(most=trials + silent, judged=trials - lost.total(), lost=lost.total(), missing=silent),
         lost=dict(lost),
         notes=tuple(_notes(found, again)),
         checked_by=f"harness-eval {__version__}",
