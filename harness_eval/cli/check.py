@@ -110,7 +110,9 @@ def check(
 ) -> None:
     """Say whether a run is worse than a baseline: pass (exit 0), fail (1), inconclusive (0; --release: 1)."""
     given = {name: value for name, value in locals().items() if value is not None and value != []}
-    raise typer.Exit(_told(given, _carried_out(given)))
+    found = _carried_out(given)
+    _tell(given, found)
+    raise typer.Exit(found.exit_code)
 
 
 _OF_TRIALS = {
@@ -121,8 +123,8 @@ _OF_RERUN = {"out", "suite", "sandbox", "allow_local", "concurrency"}
 _OF_BASELINE = {"target", "baseline", "gate", "margin", "alpha", "repeats", "changed", "matrix"}
 
 
-def _carried_out(given: _Given) -> tuple[Check, int]:
-    """The check that is meant, and how what it ran has ended."""
+def _carried_out(given: _Given) -> Check:
+    """The check that is meant."""
     if "replay" in given:
         _refuse(given, _OF_BASELINE, "belongs to a baseline, and --replay has none")
         _refuse(given, _OF_TRIALS - _OF_RERUN, "belongs to an endpoint, and --replay asks none")
@@ -140,8 +142,7 @@ def _carried_out(given: _Given) -> tuple[Check, int]:
     if target is None or (Path(target).is_file() and target.endswith((".yaml", ".yml"))):
         return check_study(before, asked, given)
     _refuse(given, _OF_TRIALS, f"belongs to trials that are run, and those of {target} have been")
-    found = checked(before, snapshot.read(Path(target)), asked)
-    return found, found.exit_code
+    return checked(before, snapshot.read(Path(target)), asked)
 
 
 def _refuse(given: _Given, names: Iterable[str], why: str) -> None:
@@ -187,10 +188,9 @@ def _asked(given: _Given, before: Snapshot) -> Asked:
     )
 
 
-def _told(given: _Given, found: tuple[Check, int]) -> int:
-    """Show the check in every form that is wanted; returns the exit code."""
-    check, code = found
-    data = check.model_dump(mode="json", by_alias=True)
+def _tell(given: _Given, found: Check) -> None:
+    """Show the check in every form that is wanted."""
+    data = found.model_dump(mode="json", by_alias=True)
     if "write" in given:
         report.write_check(data, given["write"])
     if given["as_json"]:
@@ -201,4 +201,3 @@ def _told(given: _Given, found: tuple[Check, int]) -> int:
         print(annotations, file=sys.stderr if given["as_json"] else sys.stdout)  # its runner reads both
     if "write" in given:
         say(f"check: {given['write'] / 'check.md'} (also check.json, junit.xml and badge.json)")
-    return code

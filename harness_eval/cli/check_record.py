@@ -21,8 +21,8 @@ from harness_eval.study import INTERRUPTED
 _WIDTH = 4  # trials at once, as of `replay`
 
 
-def check_record(given: Mapping[str, Any]) -> tuple[Check, int]:
-    """Hold a recorded run against today's harnesses; the check, and the exit code.
+def check_record(given: Mapping[str, Any]) -> Check:
+    """Hold a recorded run against today's harnesses.
 
     Raises:
         Exit: it was interrupted while trials were run again.
@@ -33,8 +33,7 @@ def check_record(given: Mapping[str, Any]) -> tuple[Check, int]:
     harnesses = record.today(study, given.get("harness", ()))
     found = record.compare(folder, study, harnesses)
     again = _again(found, given) if "rerun" in given else None
-    check = record.judged(found, again, release="release" in given)
-    return check, check.exit_code
+    return record.judged(found, again, release="release" in given)
 
 
 def _again(found: Recorded, given: Mapping[str, Any]) -> Verdicts | None:

@@ -27,8 +27,8 @@ from harness_eval.study_file import StudyConfig, load_study
 _ALSO = {"harness", "repeats"}  # flags that mean something else here than for a run
 
 
-def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> tuple[Check, int]:
-    """Run a study's trials until the gate decides, and check them; the check, and the exit code.
+def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Check:
+    """Run a study's trials until the gate decides, and check them.
 
     Raises:
         Exit: it was interrupted.
@@ -51,8 +51,10 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> tup
     if ended.outcome.interrupted:
         raise typer.Exit(ended.exit_code)
     found = check(before, snapshot_of(folder, under_way.endpoint), under_way.asked)
-    broke_off = bool(ended.outcome.down or ended.outcome.exhausted)
-    return found, found.exit_code or (INCOMPLETE if broke_off and matrix else 0)
+    if found.exit_code or not (matrix and (ended.outcome.down or ended.outcome.exhausted)):
+        return found
+    notes = (*found.notes, *(f"not all harnesses were run: {problem}" for problem in ended.problems))
+    return found.model_copy(update={"exit_code": INCOMPLETE, "notes": notes})
 
 
 def _config(before: Snapshot, given: Mapping[str, Any]) -> StudyConfig:

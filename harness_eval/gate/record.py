@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness_eval import __version__, replaying, store
-from harness_eval.errors import ConfigError, listed, nearest
+from harness_eval.errors import ConfigError, listed, nearest, redact
 from harness_eval.gate.checking import EXIT_CODES
 from harness_eval.gate.document import Check, Figure, Question, Side, Trials, Verdict
 from harness_eval.gate.document import Difference as Changed
@@ -22,8 +22,8 @@ from harness_eval.rerun import Verdicts
 from harness_eval.store import Row
 from harness_eval.types import Json, TrialKey
 
-_SHOWN = 3  # harnesses or trials named in one sentence
-_CELL = 240  # characters of one difference
+_SHOWN, _NAME = 3, 80  # harnesses or trials named in one sentence, and characters of a name
+_CELL, _LONGEST = 240, 1_000  # characters of one difference, and of all that is said of a harness
 _SENT = frozenset({"harness", "system", "notes", "summary", "request"})
 
 
@@ -61,7 +61,7 @@ class Impact:
             key, difference = self.first
             turn = f", turn {difference.turn}" if difference.turn else ""
             parts.append(f"first {_place(key)}{turn}, {difference.part}: {difference.detail[:_CELL]}")
-        return one_line("; ".join(parts))
+        return one_line(redact("; ".join(parts)), _LONGEST)
 
     def _version(self) -> str:
         if self.now is None:
@@ -154,12 +154,14 @@ def judged(found: Recorded, again: Verdicts | None = None, release: bool = False
         verdict=verdict,
         exit_code=1 if release and verdict == "inconclusive" else EXIT_CODES[verdict],
         said=said,
-        harness=listed([each.name for each in meant], _SHOWN),
+        harness=_names(meant),
         before=_side(found.study, dict(found.study.get("versions") or {})),
         after=_side({**found.study, "name": "today", "created": None}, now),
         questions=(question,),
         decision=None,
-        changed=tuple(Changed(kind="harness", what=each.name, detail=each.summary) for each in changed),
+        changed=tuple(
+            Changed(kind="harness", what=one_line(each.name, _NAME), detail=each.summary) for each in changed
+        ),
         trials=Trials(most=trials + silent, judged=trials - lost.total(), lost=lost.total(), missing=silent),
         lost=dict(lost),
         notes=tuple(_notes(found, again)),
@@ -176,6 +178,10 @@ def _verdict(found: Recorded, again: Verdicts | None) -> Verdict:
     return "inconclusive" if "inconclusive" in verdicts else "pass"
 
 
+def _names(harnesses: Sequence[Impact]) -> str:
+    return listed([one_line(each.name, _NAME) for each in harnesses], _SHOWN)
+
+
 def _strayed(again: Verdicts) -> list[Row]:
     """Trials that asked for something that was not recorded: a tool, a sandbox or a task answers otherwise today."""
     return [row for row in again.lost if row["failure"]["owner"] == "harness"]
@@ -189,8 +195,8 @@ def _said(found: Recorded, again: Verdicts | None) -> str:
         ("fail", "changed what a model receives without a new version"),
         ("inconclusive", "changed with a new version, so record anew"),
     ):
-        names = [one_line(each.name, 80) for each in found.impacts if each.verdict == verdict]
-        parts += [f"{listed(names, _SHOWN)} {words}"] if names else []
+        meant = [each for each in found.impacts if each.verdict == verdict]
+        parts += [f"{_names(meant)} {words}"] if meant else []
     if again is not None:
         parts.append(f"{again.same:,} verdicts are as recorded and {len(again.changed):,} changed")
         if again.lost:
@@ -220,9 +226,11 @@ def _notes(found: Recorded, again: Verdicts | None) -> Iterator[str]:
         yield one_line(f"recorded by harness-eval {version}, this is {__version__}")
     for each in found.impacts:
         if each.verdict == "pass" and each.was != each.now:
-            yield one_line(f"{each.name}: version {each.was} is now {each.now}, and nothing that was recorded differs")
+            yield one_line(
+                f"{_names([each])}: version {each.was} is now {each.now}, and nothing that was recorded differs"
+            )
         if not each.trials:
-            yield one_line(f"{each.name}: none of its trials is recorded")
+            yield one_line(f"{_names([each])}: none of its trials is recorded")
     if found.silent:
         yield f"{count(found.silent, 'trial')} without a record, or of no harness of the study, tell nothing"
     for changed in again.changed[:_SHOWN] if again else ():
@@ -232,4 +240,4 @@ def _notes(found: Recorded, again: Verdicts | None) -> Iterator[str]:
 
 
 def _place(key: TrialKey) -> str:
-    return f"{key.task}/{key.harness}/{key.endpoint}/{key.repeat}"
+    return "/".join(one_line(part, _NAME) for part in (key.task, key.harness, key.endpoint, key.repeat))
