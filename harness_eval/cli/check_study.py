@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -47,7 +46,7 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Che
     if ended.judged and not ended.outcome.interrupted:
         report.write(folder)
         say(f"report: {folder / 'report.html'} (also report.md and report.json)")
-    running.say_how_it_ended(under_way.study, ended, _again(folder))
+    running.say_how_it_ended(under_way.study, ended, running.again(folder))
     if ended.outcome.interrupted:
         raise typer.Exit(ended.exit_code)
     found = check(before, snapshot_of(folder, under_way.endpoint), under_way.asked)
@@ -77,7 +76,3 @@ def _run(under_way: gate.UnderWay, matrix: bool, retry_lost: bool, probe_again: 
         everything = Agenda(under_way.with_others(), retry_lost=retry_lost)
         ended = running.carry_out(under_way.study, under_way.folder, everything)
     return ended
-
-
-def _again(folder: Path) -> list[str]:
-    return sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(folder)]

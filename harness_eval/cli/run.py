@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -75,7 +74,7 @@ def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int
         print(report.summary_text(data, folder))
     if data is not None:
         say(f"report: {folder / 'report.html'} (also report.md and report.json)")
-    running.say_how_it_ended(resolved, ended, _again(folder))
+    running.say_how_it_ended(resolved, ended, running.again(folder))
     traces: list[Done] = []
     if wanted and data is not None and not ended.exit_code:
         traces, data = trace_all(asked, data)
@@ -95,7 +94,3 @@ def _report(ended: Ended) -> dict[str, Json] | None:
     """Write the report where there is something to report."""
     worth = ended.judged or not ended.planned
     return report.write(ended.folder) if worth and not ended.outcome.interrupted else None
-
-
-def _again(folder: Path) -> list[str]:
-    return sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(folder)]

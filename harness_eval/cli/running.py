@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -91,3 +92,8 @@ def summary(ended: Ended) -> dict[str, Json]:
         "interrupted": ended.outcome.interrupted,
         "problems": ended.problems,
     }
+
+
+def again(folder: Path) -> list[str]:
+    """The arguments of this very command, with the folder that it goes on in."""
+    return sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(folder)]
