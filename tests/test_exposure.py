@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
-import yaml
-
+from benchmarks.detection.bank import Kept, fill, open_bank, outcomes
+from benchmarks.detection.playing import Stage
 from harness_eval.family import load_family
+from harness_eval.planning import resolve
+from harness_eval.reference.scripts import load_scripts
+from harness_eval.sandboxes import provider
+from harness_eval.study_file import StudyConfig
 
 
 def test_every_level_acts_in_a_covering_study_and_the_uncoupled_agent_solves_it(tmp_path: Path) -> None:
-    study = {
+    # Boxes of trials that do the same are opened once; tests/test_reference_plays.py asks every level over HTTP.
+    given = {
         "name": "exposure",
         "reference": {},
         "tasks": {"suite": "core", "include": ["access-log-top", "fix-off-by-one"]},
         "family": "whole",
         "design": {"kind": "covering"},
-        "limits": {"steps": 40},
+        "sandbox": "local",
     }
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study))
-    command = [
-        sys.executable,
-        "-m",
-        "harness_eval",
-        "run",
-        str(tmp_path / "study.yaml"),
-        "--out",
-        str(tmp_path / "run"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    planned = json.loads((tmp_path / "run" / "study.json").read_text())
-    labels = {harness["name"]: harness["labels"] for harness in planned["harnesses"]}
-    lines = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
-    assert len(lines) == planned["planned"]
-    assert [line for line in lines if not line["solved"]] == []
-    acted = {(axis, labels[line["harness"]][axis]) for line in lines for axis in line["acted"]}
+    study = resolve(StudyConfig.model_validate(given))
+    bank = open_bank(tmp_path)
+    stage = Stage(load_scripts([task.folder for task in study.tasks]), provider("local"), bank.memory)
+    fill(bank, stage, [study], 4, lambda *_: None)
+    labels = {harness.name: harness.labels for harness in study.harnesses}
+    acted, unsolved = set(), []
+    for task, harness, found in outcomes(bank, study):
+        if not isinstance(found, Kept) or found.score < 1:
+            unsolved.append((task, harness))
+        else:
+            acted |= {(axis, labels[harness][axis]) for axis in found.acted}
+    bank.close()
+    assert unsolved == []
     wanted = {(axis, level.label) for axis, levels in load_family("whole").axes.items() for level in levels}
     assert wanted <= acted
