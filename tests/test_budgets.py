@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,10 +16,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 
 
-def _functions(path: Path) -> Iterator[Function]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, Function):
-            yield node
+@cache
+def _functions(path: Path) -> list[Function]:
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, Function)]
 
 
 def _depth(node: ast.AST, above: int = 0) -> int:

@@ -21,11 +21,10 @@ def test_every_level_acts_in_a_covering_study_and_the_uncoupled_agent_solves_it(
         "tasks": {"suite": "core", "include": ["access-log-top", "fix-off-by-one"]},
         "family": "whole",
         "design": {"kind": "covering"},
-        "sandbox": "local",
     }
     study = resolve(StudyConfig.model_validate(given))
     bank = open_bank(tmp_path)
-    stage = Stage(load_scripts([task.folder for task in study.tasks]), provider("local"), bank.memory)
+    stage = Stage(load_scripts([task.folder for task in study.tasks]), provider("auto"), bank.memory)
     fill(bank, stage, [study], 4, lambda *_: None)
     labels = {harness.name: harness.labels for harness in study.harnesses}
     acted, unsolved = set(), []

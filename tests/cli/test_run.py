@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -15,6 +16,7 @@ import pytest
 from harness_eval import store
 from harness_eval.types import TrialKey
 from tests.cli.conftest import Said, finish, start
+from tests.doubles import make_task
 
 Run = Callable[..., Said]
 KEYS = {"task", "harness", "harness_id", "endpoint", "repeat", "solved", "score", "failure", "stop", "labels", "usage"}
@@ -26,6 +28,26 @@ def study(tmp_path: Path, suite: Path) -> Path:
     keys = {"name": "small", "reference": {}, "tasks": {"suite": str(suite)}, "sandbox": "local"}
     path.write_text(json.dumps({**keys, "family": "demo", "design": "smoke"}))
     return path
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A small study and the folder of its finished run under one task, to be copied."""
+    place = tmp_path_factory.mktemp("ran")
+    for name in ("alpha", "beta", "gamma"):
+        make_task(place / "suite", name)
+    keys = {"name": "small", "reference": {}, "tasks": {"suite": str(place / "suite")}, "sandbox": "local"}
+    (place / "study.yaml").write_text(json.dumps({**keys, "family": "demo", "design": "smoke"}))
+    said = finish("run", place / "study.yaml", "--limit", "1", "--out", place / "run")
+    assert said.code == 0, said.err
+    return place / "study.yaml", place / "run"
+
+
+@pytest.fixture
+def done(ran: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
+    """The study, and a copy of its finished run of eight trials."""
+    study, run = ran
+    return study, shutil.copytree(run, tmp_path / "run")
 
 
 def planned(folder: Path) -> int:
@@ -61,12 +83,11 @@ def test_a_study_is_run_recorded_and_reported(study: Path, tmp_path: Path) -> No
     assert "no language model" in said.err
 
 
-def test_a_finished_run_has_nothing_left_to_do(harness_eval: Run, study: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    first = harness_eval("run", study, "--limit", "1", "--out", out)
+def test_a_finished_run_has_nothing_left_to_do(harness_eval: Run, done: tuple[Path, Path]) -> None:
+    study, out = done
     again = harness_eval("run", study, "--limit", "1", "--out", out)
-    assert (first.code, again.code) == (0, 0), again.err
-    assert keys(out).total() == 8
+    assert again.code == 0, again.err
+    assert keys(out).total() == len(list(store.rows(out))) == 8
 
 
 def test_the_same_seed_gives_the_same_results(harness_eval: Run, study: Path, tmp_path: Path) -> None:
@@ -102,7 +123,7 @@ def test_an_interrupted_run_says_how_to_resume(
     harness_eval: Run, study: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "run"
-    with start("run", study, "--limit", "2", "--out", out) as process:
+    with start("run", study, "--limit", "1", "--concurrency", "2", "--out", out) as process:
         until(process, out / "results.jsonl", 3)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
@@ -110,13 +131,12 @@ def test_an_interrupted_run_says_how_to_resume(
     assert f"--out {out}" in err
     assert not (out / "report.html").exists()
     assert "Traceback" not in err
-    assert harness_eval("run", study, "--limit", "2", "--out", out).code == 0
+    assert harness_eval("run", study, "--limit", "1", "--out", out).code == 0
     assert keys(out).total() == planned(out)
 
 
-def test_lost_trials_are_run_again_unless_that_is_not_wanted(harness_eval: Run, study: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    harness_eval("run", study, "--limit", "1", "--out", out)
+def test_lost_trials_are_run_again_unless_that_is_not_wanted(harness_eval: Run, done: tuple[Path, Path]) -> None:
+    study, out = done
     lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     lines[0] |= {"solved": None, "score": None, "failure": {"owner": "endpoint", "message": "busy"}}
     (out / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -128,9 +148,8 @@ def test_lost_trials_are_run_again_unless_that_is_not_wanted(harness_eval: Run, 
     assert [row["attempt"] for row in store.rows(out)][-1] == 2
 
 
-def test_a_changed_study_is_not_resumed(harness_eval: Run, study: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    harness_eval("run", study, "--limit", "1", "--out", out)
+def test_a_changed_study_is_not_resumed(harness_eval: Run, done: tuple[Path, Path]) -> None:
+    study, out = done
     said = harness_eval("run", study, "--limit", "1", "--seed", "9", "--out", out)
     assert said.code == 2
     assert "seed: 0, now 9" in said.err
