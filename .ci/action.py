@@ -44,7 +44,7 @@ def endpoint(program: Path, *couplings: str) -> Iterator[str]:
 def use(environ: dict[str, str], **inputs: str) -> Ended:
     """The action in a checkout of this repository, as a step of a workflow uses it."""
     started = time.monotonic()
-    given = {"study": "tests/ci/study.yaml", "sandbox": "local", "artifact": ARTIFACT}
+    given = {"study": "tests/ci/action.yaml", "changed": "suite", "sandbox": "local", "artifact": ARTIFACT}
     named = {name.replace("_", "-"): value for name, value in inputs.items()}
     ended = Composite(ACTION).run({**given, **named}, ACTION, environ)
     print(ended.printed, end="")
