@@ -168,11 +168,11 @@ def _part_of_another(one: _Found, same: Iterable[_Found]) -> bool:
 
 def _rank(one: _Found, now: Current) -> tuple[object, ...]:
     """The current version first, else the newest; then what was judged now."""
-    fresh = now.stale(one.harness) is None
+    exact, fresh = one.harness == now.by_name[one.cell.harness], now.stale(one.harness) is None
     against = one.canonical is not None and now.stale(one.canonical) is None
     measured = one.cell.measured or ""
     last = digest_of(one.cell.model_dump(mode="json"))
-    return fresh, against, "" if fresh else measured, one.anew, measured, one.cell.trials, last
+    return exact, fresh, against, "" if fresh else measured, one.anew, measured, one.cell.trials, last
 
 
 def _source(part: Part, parts: Iterable[Part], links: Links) -> Source:

@@ -176,9 +176,8 @@ def main_label(outcomes: Iterable[Outcome]) -> MainLabel | None:
 
 def _others(all_pools: Pools, shown: Pool) -> Iterator[str]:
     """What else was measured of a harness and is not in its cell."""
-    for pool in sorted(all_pools.values(), key=lambda each: (each.measured, each.harness.order)):
-        if pool.harness.name != shown.harness.name or pool is shown:
-            continue
+    others = [pool for pool in all_pools.values() if pool.harness.name == shown.harness.name and pool is not shown]
+    for pool in sorted(others, key=lambda each: (each.measured, each.harness.order)):
         if pool.harness != shown.harness:
             yield left_out(pool.harness, len(pool.trials), pool.measured)
         else:

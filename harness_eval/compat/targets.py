@@ -47,12 +47,12 @@ class Part:
         """The entries of its tasks by name."""
         return self.side.named("tasks")
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The run's name, for notes."""
         return one_line(self.study.get("name") or "unnamed study", _LENGTH)
 
-    @property
+    @cached_property
     def created(self) -> str:
         """When the run was begun; "" where that is not known."""
         return one_line(self.study.get("created") or "", _LENGTH)
@@ -67,7 +67,7 @@ class Part:
         """The harnesses that it has trials of, or that cannot run there."""
         return self.outcomes.keys() | self.side.refused.keys()
 
-    @property
+    @cached_property
     def order(self) -> tuple[str, str, str]:
         """The earliest run first."""
         return self.created, self.source, str(self.side.endpoint["name"])
