@@ -14,7 +14,7 @@ from harness_eval.compat.subjects import digest_of, subject_of
 from harness_eval.compat.versions import Measured, measured
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.report import support
-from harness_eval.report.comparison_pairing import Side
+from harness_eval.report.comparison_pairing import Side, folder_and_endpoint
 from harness_eval.report.recorded import Outcome, Recorded, read
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
@@ -107,7 +107,7 @@ def targets(given: Iterable[str]) -> Targets:
         if Path(target).is_file():
             documents.append((Path(target).parent, document(Path(target))))
         else:
-            parts += _parts(*_split(target))
+            parts += _parts(*folder_and_endpoint(target))
     best, notes = _once(parts)
     return Targets(tuple(sorted(best, key=lambda part: part.order)), tuple(documents), tuple(notes))
 
@@ -133,16 +133,6 @@ def document(path: Path) -> Matrix:
         if cell.subject not in known:
             raise ConfigError(f"{path}: cells.{number}.subject names none of `subjects`")
     return made
-
-
-def _split(target: str) -> tuple[Path, str | None]:
-    """Folder and endpoint; either may have colons in its name."""
-    parts = target.split(":")
-    for length in range(len(parts) - 1, 0, -1):
-        folder, name = ":".join(parts[:length]), ":".join(parts[length:])
-        if folder and not Path(target).is_dir() and Path(folder).is_dir():
-            return Path(folder), name
-    return Path(target), None
 
 
 def _parts(folder: Path, wanted: str | None) -> Iterator[Part]:

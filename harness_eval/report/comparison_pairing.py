@@ -78,12 +78,18 @@ def chosen(run: str, endpoint: str | None) -> Side:
     Raises:
         ConfigError: as `side`.
     """
-    parts = run.split(":")  # an endpoint may have colons in its name, and so may a folder
+    folder, name = folder_and_endpoint(run)
+    return side(folder, endpoint if name is None else name)
+
+
+def folder_and_endpoint(run: str) -> tuple[Path, str | None]:
+    """The two parts of `RUN:ENDPOINT`, either of which may have colons in its name; no endpoint where none is named."""
+    parts = run.split(":")
     for length in range(len(parts) - 1, 0, -1):
         folder, name = ":".join(parts[:length]), ":".join(parts[length:])
         if folder and not Path(run).is_dir() and Path(folder).is_dir():
-            return side(Path(folder), name)
-    return side(Path(run), endpoint)
+            return Path(folder), name
+    return Path(run), None
 
 
 def side(folder: Path, endpoint: str | None) -> Side:

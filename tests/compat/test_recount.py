@@ -50,8 +50,9 @@ def by_name(matrix: Matrix) -> dict[tuple[str, str], Cell]:
     return {(models[cell.subject], cell.harness): cell for cell in matrix.cells}
 
 
-def check(cell: Cell, scores: kept.Cell, canonical: kept.Cell, margins: Margins = Margins()) -> None:
+def check(cell: Cell, scores: kept.Cell, canonical: kept.Cell) -> None:
     """Counts, rate, difference, and the verdict that follows from the limits."""
+    margins = Margins()
     assert cell.rate.estimate == pytest.approx(float(kept.rate(scores)), abs=1e-12)
     assert (cell.tasks, cell.trials) == (len(scores), sum(map(len, scores.values())))
     if scores is canonical:
@@ -85,7 +86,7 @@ def test_three_runs_with_one_stale_version_are_right_cell_by_cell(tmp_path: Path
     first, second = first_run(tmp_path / "first"), second_run(tmp_path / "second")
     table = shared / "data" / "terminal_bench_2_opus_4_6.csv"
     elsewhere = table_of(table)
-    usual = sorted(elsewhere)[0]
+    usual = min(elsewhere)
     import_run([table], tmp_path / "theirs", Wishes(canonical=usual))
     matrix = collect([str(tmp_path / "theirs"), str(second), str(first)], Asked(out=tmp_path))
     cells = by_name(matrix)

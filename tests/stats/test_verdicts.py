@@ -5,7 +5,7 @@ import pytest
 
 from harness_eval.stats.cells import Cells, cell_means
 from harness_eval.stats.estimate import UNKNOWN, Array, Estimate
-from harness_eval.stats.verdicts import compare_to_canonical, judge
+from harness_eval.stats.verdicts import Margins, compare_to_canonical, judge, stand_out
 from tests.stats.tables import coin_flips
 
 
@@ -95,3 +95,26 @@ def test_trials_that_were_never_planned_are_not_lost() -> None:
     judgement = compare_to_canonical(cells, 0, 0)[1].judgement
     assert judgement is not None
     assert judgement.reason == "fewer than 50 common tasks"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (-0.04, 0.02, "compatible"),
+        (-0.09, 0.02, "unclear"),
+        (-0.15, -0.06, "degraded"),
+        (-0.30, -0.21, "broken"),
+    ],
+)
+def test_between_two_margins_a_sure_drop_is_degraded(low: float, high: float, verdict: str) -> None:
+    assert judge(Estimate((low + high) / 2, low, high), 100, Margins(0.05, 0.2)).verdict == verdict
+
+
+def test_margins_by_which_one_drop_were_compatible_and_broken_are_refused() -> None:
+    with pytest.raises(ValueError, match="compatible <= broken"):
+        Margins(0.2, 0.1)
+
+
+def test_what_stands_out_of_many_follows_the_published_rule_and_leaves_out_what_is_unknown() -> None:
+    assert stand_out([0.5, None, 0.001, 0.06, 0.04]) == [False, False, True, True, True]
+    assert stand_out([None]) == [False]
