@@ -138,7 +138,10 @@ class Sandbox(ABC):
 
     @abstractmethod
     async def upload(self, source: Path, target: str) -> None:
-        """Copy a host folder's content to the absolute path `target` inside (for local: `root + target`)."""
+        """Copy a host folder's content to the absolute path `target` inside (for local: `root + target`).
+
+        What Python has compiled of programs that are in it stays behind.
+        """
 
     @abstractmethod
     async def end_processes(self) -> None:

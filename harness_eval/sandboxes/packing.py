@@ -6,6 +6,7 @@ import os
 import posixpath
 import stat
 from collections.abc import AsyncIterator, Iterator
+from importlib.util import source_from_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,10 +38,10 @@ async def contents(source: Path, target: str) -> AsyncIterator[list[bytes]]:
 
 
 def batches(source: Path, target: str) -> Iterator[list[bytes]]:
-    """See `contents`; links stay links."""
+    """See `contents`; links stay links, and what `is_compiled` stays behind."""
     batch = [b"folder", os.fsencode(target), b"", b""]
     size = 0
-    for path in sorted(source.rglob("*")):
+    for path in _kept(source):
         place = os.fsencode(posixpath.join(target, path.relative_to(source).as_posix()))
         for entry in _entries(path, place):
             batch += entry
@@ -50,6 +51,27 @@ def batches(source: Path, target: str) -> Iterator[list[bytes]]:
                 batch, size = [], 0
     if batch:
         yield batch
+
+
+def _kept(source: Path) -> Iterator[Path]:
+    found = sorted(source.rglob("*"))
+    compiled = {path for path in found if is_compiled(path)}
+    return (path for path in found if compiled.isdisjoint((path, path.parent)))
+
+
+def is_compiled(folder: Path) -> bool:
+    """Whether a folder holds only what Python has made of the programs beside it.
+
+    An installer compiles all that it installs, a suite's programs too; a task would be another one after that.
+    """
+    return folder.name == "__pycache__" and folder.is_dir() and all(map(_has_source, folder.iterdir()))
+
+
+def _has_source(path: Path) -> bool:
+    try:
+        return Path(source_from_cache(path)).is_file()
+    except ValueError:  # it is not named as Python names what it compiles
+        return False
 
 
 def _entries(path: Path, place: bytes) -> Iterator[list[bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import py_compile
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,22 @@ async def test_files_are_in_the_working_directory_and_writable(boxes: SandboxPro
     spec = BoxSpec("plain", environment=_environment(tmp_path))
     async with boxes.open(spec) as box:
         assert (await box.run("echo '#' >> src/main.py && python3 src/main.py")).output == "hi\n"
+
+
+@each_kind
+async def test_what_an_installer_has_compiled_of_a_tasks_programs_stays_behind(
+    boxes: SandboxProvider, tmp_path: Path
+) -> None:
+    source = _environment(tmp_path) / "files" / "src"
+    py_compile.compile(str(source / "main.py"), doraise=True)
+    py_compile.compile(str(source / "main.py"), doraise=True, optimize=1)
+    (source / "lost" / "__pycache__").mkdir(parents=True)
+    (source / "lost" / "__pycache__" / "only.cpython-312.pyc").write_bytes(b"its source is gone: part of the task")
+    (source / "lost" / "__pycache__" / "notes.txt").touch()
+    async with boxes.open(BoxSpec("installed", environment=tmp_path)) as box:
+        found = (await box.run("find src -mindepth 1 | sort")).output.split()
+    lost = "src/lost/__pycache__"
+    assert found == ["src/lost", lost, f"{lost}/notes.txt", f"{lost}/only.cpython-312.pyc", "src/main.py"]
 
 
 @each_kind
