@@ -31,13 +31,12 @@ def markdown(data: words.Data) -> str:
 
 
 def badge(data: words.Data) -> dict[str, Json]:
-    """What the endpoint badge of shields.io reads: the verdict, with the change of the gated harness where known."""
-    change = next((row["change"]["estimate"] for row in data["questions"] if row["asked"] == "canonical"), None)
-    moved = "" if change is None else f", {wording.points(change, signed=True)}"
+    """What the endpoint badge of shields.io reads: the verdict, with the change that it rests on where known."""
+    change = words.briefly(data)
     return {
         "schemaVersion": 1,
         "label": "harness gate",
-        "message": f"{data['verdict']}{moved}",
+        "message": f"{data['verdict']}, {change}" if change else data["verdict"],
         "color": _COLOURS[data["verdict"]],
         "isError": data["verdict"] in ("fail", "incomplete"),
     }

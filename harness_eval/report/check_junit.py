@@ -88,7 +88,7 @@ def _add(suite: ElementTree.Element, group: str, cases: list[_Case]) -> None:
 
 
 def _question(row: words.Row, question: words.Data, data: words.Data) -> _Case:
-    said = f"{row.said} To decide it: {words.needed(data)}" if _undecided(question, data) else row.said
+    said = f"{row.said.rstrip('.')}. To decide it: {words.needed(data)}" if _undecided(question, data) else row.said
     ends = {"pass": "", "fail": "failure"}.get(question["verdict"], "skipped")
     if question["verdict"] == data["verdict"] and data["exit_code"]:
         ends = "error" if data["verdict"] == "incomplete" else "failure"

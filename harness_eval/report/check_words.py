@@ -21,6 +21,7 @@ Data: TypeAlias = Mapping[str, Json]
 LIKELY = 0.5  # posterior chance from which a task is named as one that fell, where the gate fails
 _NAME = 100  # characters of a name
 _SENTENCE = 400
+_DIFFERENCE = 1_000  # characters of what differs, which quotes a request of a harness
 _READ = 5_000  # characters at either end of a text that are looked at
 _VERSIONS_TOLD = 4
 _GATES = {
@@ -81,28 +82,40 @@ def headline(data: Data) -> str:
 def needed(data: Data) -> str:
     """What would decide an inconclusive or incomplete check; "" where nothing has to."""
     decision = data["decision"]
-    return sentence(decision["needed"]) if decision else ""
+    return sentence(decision["needed"]) if decision and data["verdict"] in ("inconclusive", "incomplete") else ""
 
 
-def side(found: Data) -> str:
-    """One of the two runs: its name, what answered, how much of it there is."""
+def side(found: Data, used: float | None = None) -> str:
+    """One of the two runs: its name, what answered, how much of it there is, and how much of that was used."""
     model = foreign(found["model"])
     answered = model if found["endpoint"] == found["model"] else f"{model} at {foreign(found['endpoint'])}"
     answered += f" ({SCRIPTED})" if found["scripted"] else ""
     made = f", {foreign(found['created'])}" if found["created"] else ""
-    return f"{foreign(found['name'])}: {answered}; {size(found)}{made}"
+    return f"{foreign(found['name'])}: {answered}; {size(found, used)}{made}"
 
 
 def sides(data: Data) -> list[tuple[str, str]]:
     """Both runs, each with what it is called; once where it is the same one."""
     if data["before"] == data["after"]:
         return [("Run", side(data["after"]))]
-    return [("Before", side(data["before"])), ("After", side(data["after"]))]
+    used = data["decision"]["repeats"] if data["decision"] else None
+    return [("Before", side(data["before"])), ("After", side(data["after"], used))]
 
 
-def size(found: Data) -> str:
-    """How many tasks and repeats a run has."""
-    return f"{count(found['tasks'], 'task')} × {count(found['repeats'], 'repeat')}"
+def size(found: Data, used: float | None = None) -> str:
+    """How many tasks and repeats a run has; of a run that has not made all, how many repeats it was decided by."""
+    part = f"{repeats(used)} of " if used is not None and used < found["repeats"] else ""
+    return f"{count(found['tasks'], 'task')} × {part}{count(found['repeats'], 'repeat')}"
+
+
+def briefly(data: Data) -> str:
+    """The change that a badge has room for: of the first question that failed, else of the gated harness."""
+    asked = [row for row in data["questions"] if row["change"]["estimate"] is not None]
+    asked.sort(key=lambda row: (row["verdict"] != "fail", row["asked"] != "canonical"))
+    if not asked:
+        return ""
+    name = "" if asked[0]["asked"] == "canonical" else f"{asked[0]['asked']} "
+    return f"{name}{points(asked[0]['change']['estimate'], signed=True)}"
 
 
 def rows(data: Data) -> list[Row]:
@@ -224,7 +237,7 @@ def quarantined(row: Data) -> str:
 
 def changed(row: Data) -> str:
     """What is not the same in both runs, in a clause."""
-    return f"{row['kind']} {foreign(row['what'])}: {sentence(row['detail'])}"
+    return f"{row['kind']} {foreign(row['what'])}: {foreign(row['detail'], _DIFFERENCE)}"
 
 
 def trials(data: Data) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness_eval.errors import ConfigError
+from harness_eval.gate.document import Difference
 from harness_eval.report import check_text, write_check
 from harness_eval.report.check_files import FILES, MOST_CHARACTERS, badge, markdown
 from harness_eval.report.columns import inert
@@ -172,3 +173,21 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="file: cannot be made"):
         write_check(checks.check(), tmp_path / "file")
+
+
+def test_where_only_the_worst_harness_fell_no_form_speaks_as_if_the_gated_one_decided() -> None:
+    fell = checks.spread("fail").model_copy(update={"asked": "worst", "change": checks.figure(-0.53, -0.69, -0.3)})
+    kept = checks.canonical("inconclusive", "It is not sure.", checks.figure(0.0, -0.11, 0.11))
+    data = checks.check(questions=(kept, fell), decision=checks.decision(by="none", needed="9 more pairs."))
+    assert badge(data)["message"] == "fail, worst −53.0 pp"
+    assert all("9 more pairs" not in form for form in (check_text(data), markdown(data)))
+
+
+def test_a_run_that_stopped_early_has_the_repeats_that_decided_it() -> None:
+    assert "; 100 tasks × 0.5 of 3 repeats, 2026" in check_text(checks.check())
+    assert "; 100 tasks × 3 repeats, 2026" in markdown(checks.undecided())
+
+
+def test_what_differs_is_not_cut_where_it_says_how_many_trials_it_reaches() -> None:
+    long = Difference(kind="harness", what="ours", detail=f"{'x' * 300}; 5 of 5 trials; {'y' * 300}")
+    assert "5 of 5 trials" in markdown(checks.check(changed=(long,)))
