@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from harness_eval.stats import compare, gate
+from harness_eval.stats import compare, gate, intervals
 
 from .cells import Cell, Values
 from .gate import CAP, GATES, REPEATS, Gates, chances_of, counted, plus_two_drop, reaches, simulate, specified, stopped
@@ -99,7 +99,7 @@ def _check(scenario: str, size: Size, rep: int) -> dict[str, bool]:
     moved = compare.compare(sides[0], sides[1], rep, 0)
     failed = seen.decision == "fail"
     found = {"canonical": failed}
-    for level, title in ((0.025, "at 2.5 %"), (gate.MATRIX_LEVEL, "as shipped")):
+    for level, title in ((0.025, "at 2.5 %"), (intervals.MATRIX_LEVEL, "as shipped")):
         worst = _beyond(-1, moved.worst, level)
         wider = _beyond(1, moved.spread, level)
         found |= {f"WORST {title}": worst, f"SPREAD {title}": wider, f"any {title}": failed or worst or wider}
@@ -107,12 +107,12 @@ def _check(scenario: str, size: Size, rep: int) -> dict[str, bool]:
 
 
 def _beyond(sign: int, change: compare.Change, level: float) -> bool:
-    limits = gate.at_level(change.change, level).limits
+    limits = intervals.at_level(change.change, level).limits
     return limits is not None and min(sign * limit for limit in limits) > 0
 
 
 def question_cells() -> list[Cell]:
-    uses = (_questions, _check, _beyond, compare.compare, compare._spread, gate.watch, gate._Terms, gate.at_level)
+    uses = (_questions, _check, _beyond, compare.compare, compare._spread, gate.watch, gate._Terms, intervals.at_level)
     return [
         Cell("gate questions", name, partial(_questions, name), 400, 40, uses)
         for name in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness_eval.stats.gate import MATRIX_LEVEL
+from harness_eval.stats.intervals import MATRIX_LEVEL
 
 from . import adaptive, effects, gate, gate_baseline, pairs, spread, worst
 from .cells import Cell, Known

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness_eval.gate.asked import Asked
 from harness_eval.gate.document import Decision, Look, Verdict
+from harness_eval.gate.kept import NOT_RUN
 from harness_eval.gate.pairs import Pairs
 from harness_eval.report.wording import count
 
 if TYPE_CHECKING:
     from harness_eval.stats.gate import LimitDecision, Needed, Watched
 
+_MOST_PAIRS = 10_000  # that are counted until a sequential test decides
 _ENDED = {"fail": "failed", "pass": "passed"}
 
 
@@ -27,14 +29,19 @@ class Decided:
 
 
 def decide(pairs: Pairs, asked: Asked) -> Decided:
-    """Ask the gate. Incomplete where trials are missing that it needs, where lost ones could decide it, or are many."""
+    """Ask the gate. Incomplete where trials are missing that it needs, where lost ones could decide it, or are many.
+
+    What a sequential gate decides rests on the trials up to its look, whatever became of those that were under way.
+    """
     found = _watched(pairs, asked) if _sequential(asked) else _at_once(pairs, asked)
+    if _sequential(asked) and found.verdict in ("pass", "fail"):
+        return found
     trials = pairs.trials
     ended = trials.judged + trials.lost
-    if trials.lost > asked.lost_limit * ended:
+    if _too_many(pairs, asked):
         share = f"{trials.lost / ended:.0%}, more than {asked.lost_limit:.0%}"
         return Decided("incomplete", found.decision, f"{count(trials.lost, 'trial')} of {ended:,} were lost ({share})")
-    if found.verdict == "inconclusive" and trials.lost and _could_decide(pairs, asked):
+    if _could_decide(pairs, asked, found.verdict):
         return Decided("incomplete", found.decision, f"{count(trials.lost, 'lost trial')} could decide it")
     if found.verdict == "inconclusive" and not found.decision.pairs:
         return Decided("incomplete", found.decision, "no pair of the same task and repeat has a verdict on both sides")
@@ -45,21 +52,44 @@ def _sequential(asked: Asked) -> bool:
     return not asked.release and asked.gate != "fixed"
 
 
-def _could_decide(pairs: Pairs, asked: Asked) -> bool:
-    """Whether there would be a verdict if all lost trials had been solved, or if none had."""
+def _too_many(pairs: Pairs, asked: Asked) -> bool:
+    trials = pairs.trials
+    return trials.lost > asked.lost_limit * (trials.judged + trials.lost)
+
+
+def _could_decide(pairs: Pairs, asked: Asked, verdict: Verdict) -> bool:
+    """Whether there would be a verdict, or the opposite one, if all lost trials had been solved, or if none had."""
+    if not pairs.trials.lost or verdict == "incomplete":
+        return False
     judge = _watched if _sequential(asked) else _at_once
-    return any(judge(pairs.filled(solved), asked).verdict in ("pass", "fail") for solved in (True, False))
+    others = {"pass", "fail"} - {verdict}
+    return any(judge(pairs.filled(solved), asked).verdict in others for solved in (True, False))
+
+
+def _holds(pairs: Pairs, asked: Asked, verdict: Verdict) -> bool:
+    """Whether a verdict on these trials bears those that were lost: they are few, and could not turn it around."""
+    return not (_too_many(pairs, asked) or _could_decide(pairs, asked, verdict))
 
 
 def _watched(pairs: Pairs, asked: Asked) -> Decided:
     from harness_eval.stats.gate import watch  # lazy: slow import
 
-    before_TR, after_TR = pairs.solved()
+    before_TR, after_TR = pairs.verdicts()
     cap = min(before_TR.shape[1], after_TR.shape[1])
-    before_TR, after_TR, ended_TR = before_TR[:, :cap], after_TR[:, :cap], pairs.ended[:, :cap]
+    before_TR, after_TR, ended_TR = before_TR[:, :cap], after_TR[:, :cap], (pairs.after_TR != NOT_RUN)[:, :cap]
     kind = _kind(asked)
     margin = asked.margin_of(len(pairs.tasks))
-    seen = watch(before_TR, after_TR, ended_TR, kind=kind, alpha=asked.alpha, beta=asked.beta, margin=margin)
+    seen = watch(
+        before_TR,
+        after_TR,
+        ended_TR,
+        aside=lambda trials: pairs.until(trials).out_T,
+        stands=lambda trials, reached: _holds(pairs.until(trials), asked, reached),
+        kind=kind,
+        alpha=asked.alpha,
+        beta=asked.beta,
+        margin=margin,
+    )
     last = seen.looks[-1] if seen.looks else None
     decision = Decision(
         gate=kind,
@@ -104,15 +134,19 @@ def _more(seen: Watched, asked: Asked, margin: float, sides: tuple[Any, Any]) ->
             return e_process(worse, better, asked.alpha).decision
         return sprt(worse, better, share=share_at(margin), alpha=asked.alpha, beta=asked.beta).decision
 
-    worse, better, most = seen.worse, seen.better, 10_000
-    to_fail = next(more for more in range(most) if decision(worse + more, better) == "fail")
-    told = f"{count(to_fail, 'more pair')} that became worse and none that became better would have failed it"
+    worse, better = seen.worse, seen.better
+    to_fail = next((more for more in range(_MOST_PAIRS) if decision(worse + more, better) == "fail"), _MOST_PAIRS)
+    told = f"{_pairs_at(to_fail)} that became worse and none that became better would have failed it"
     if seen.pass_at is not None:
-        to_pass = next(more for more in range(most) if decision(worse, better + more) == "pass")
-        told += f", {to_pass} that became better and none that became worse would have passed it"
+        to_pass = next((more for more in range(_MOST_PAIRS) if decision(worse, better + more) == "pass"), _MOST_PAIRS)
+        told += f", {_pairs_at(to_pass)} that became better and none that became worse would have passed it"
     before_TR, after_TR = sides
     further = needed(before_TR, after_TR, kind=_kind(asked), alpha=asked.alpha, beta=asked.beta, margin=margin)
     return told + _as_it_went(further, *before_TR.shape)
+
+
+def _pairs_at(more: int) -> str:
+    return f"at least {more:,} more pairs" if more == _MOST_PAIRS else count(more, "more pair")
 
 
 def _as_it_went(further: Needed, tasks: int, cap: int) -> str:
@@ -170,6 +204,8 @@ def _times(found: LimitDecision, margin: float, release: bool) -> str:
     if drop is None or limits is None:
         return "limits need at least 20 tasks with a verdict on both sides"
     reach, line = limits[1] - drop, margin if release else 0.0
+    if not isfinite(reach):
+        return "at so small an alpha no number of trials would have decided it"
     passed, failed = margin - drop, drop - line
     times = {"passed": (reach / passed) ** 2} if passed > 1e-9 else {}
     times |= {"failed": (reach / failed) ** 2} if failed > 1e-9 else {}

@@ -19,7 +19,7 @@ def flipped(tasks: Sequence[Outcome], *, up: bool = False) -> tuple[Flipped, ...
     """The tasks whose rate probably fell by over 0.2, the surest first; `up`: whose rate rose by so much."""
     import numpy  # lazy: slow import
 
-    from harness_eval.stats.gate import chance_of_drop  # lazy: slow import
+    from harness_eval.stats.posterior import chance_of_drop  # lazy: slow import
 
     tried = [task for task in tasks if task.before_trials and task.after_trials]
     before_T2 = _counts([(task.before_solved, task.before_trials) for task in tried])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,19 +28,27 @@ class Pairs:
 
     def solved(self) -> tuple[Any, Any]:
         """1 solved, 0 not solved, NaN no verdict or quarantined: of both sides, each with all of its repeats."""
-        return self._numbers(self.before_TR), self._numbers(self.after_TR)
+        before_TR, after_TR = self.verdicts()
+        for side_TR in (before_TR, after_TR):
+            side_TR[self.out_T] = math.nan
+        return before_TR, after_TR
 
-    def _numbers(self, side_TR: Any) -> Any:
-        import numpy  # lazy: slow import
-
-        known_TR = numpy.where(side_TR == SOLVED, 1.0, numpy.where(side_TR == UNSOLVED, 0.0, numpy.nan))
-        known_TR[self.out_T] = numpy.nan
-        return known_TR
+    def verdicts(self) -> tuple[Any, Any]:
+        """The same with quarantined tasks as all others."""
+        return _numbers(self.before_TR), _numbers(self.after_TR)
 
     @property
     def ended(self) -> Any:
         """Which new trials have ended, judged or lost; those of quarantined tasks are not waited for."""
         return (self.after_TR != NOT_RUN) | self.out_T[:, None]
+
+    def until(self, trials: int) -> Pairs:
+        """As it was after so many trials of the new run, counted repeat by repeat: the others have not been run."""
+        import numpy  # lazy: slow import
+
+        tasks, repeats = self.after_TR.shape
+        place_TR = numpy.arange(repeats) * tasks + numpy.arange(tasks)[:, None]
+        return _pairs(self.tasks, self.before_TR, numpy.where(place_TR < trials, self.after_TR, NOT_RUN))
 
     def filled(self, solved: bool) -> Pairs:
         """As if all lost new trials had been solved, or had not."""
@@ -109,6 +118,12 @@ def _pairs(tasks: tuple[str, ...], before_TR: Any, after_TR: Any) -> Pairs:
     lost_T = (before_TR == LOST).sum(axis=1) + (after_TR == LOST).sum(axis=1)
     ended_T = (before_TR != NOT_RUN).sum(axis=1) + (after_TR != NOT_RUN).sum(axis=1)
     return Pairs(tasks, before_TR, after_TR, lost_T > _TOO_OFTEN_LOST * ended_T)
+
+
+def _numbers(side_TR: Any) -> Any:
+    import numpy  # lazy: slow import
+
+    return numpy.where(side_TR == SOLVED, 1.0, numpy.where(side_TR == UNSOLVED, 0.0, numpy.nan))
 
 
 def _number(part: Any, *what: str) -> int:

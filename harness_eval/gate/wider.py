@@ -23,7 +23,7 @@ def questions(matched: Matched, margin: float) -> list[Question]:
     import numpy  # lazy: slow import
 
     from harness_eval.stats.compare import compare  # lazy: slow import
-    from harness_eval.stats.gate import at_level  # lazy: slow import
+    from harness_eval.stats.intervals import at_level  # lazy: slow import
 
     names = matched.harnesses
     if len(names) < 2:

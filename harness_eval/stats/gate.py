@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import exp, log
 from typing import Literal, TypeAlias, TypedDict, Unpack
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from .estimate import MIN_TASKS_FOR_INTERVALS, Array, Estimate, Mask
-from .intervals import normal_quantile, t_quantile
+from .intervals import t_quantile
 from .paired import plus_two
 
 Decision: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -21,8 +21,9 @@ Kind: TypeAlias = Literal["sprt", "e-process"]
 MARGIN, ALPHA, BETA = 0.10, 0.05, 0.10
 DISCORDANCE = 0.25  # share of the pairs that are discordant, at which the SPRT asks for a drop of exactly the margin
 LAST_LIMITS, EARLY_LIMITS = 1 / 4, 1 / 10  # of beta: level of the limits that may end a check at its cap, and before
-MATRIX_LEVEL = 0.0125  # one-sided, of WORST and of SPREAD where both are asked beside the canonical question
 _HIGHEST_SHARE = 0.95
+_BY_PAIRS: Rule = "discordant pairs"
+_BY_LIMITS: Rule = "limits"
 _MOST_REPEATS, _MOST_TASKS = 100.0, 10_000  # beyond which nothing is said of what would have decided a check
 
 
@@ -194,12 +195,29 @@ class Watched:
         return self.looks[-1].better if self.looks else 0
 
 
-def watch(before_TR: Array, after_TR: Array, ended_TR: Mask, **terms: Unpack[Terms]) -> Watched:
+def _nothing(_: int) -> bool:
+    return False
+
+
+def _always(_: int, __: Decision) -> bool:
+    return True
+
+
+def watch(
+    before_TR: Array,
+    after_TR: Array,
+    ended_TR: Mask,
+    aside: Callable[[int], Mask | bool] = _nothing,
+    stands: Callable[[int, Decision], bool] = _always,
+    **terms: Unpack[Terms],
+) -> Watched:
     """Look at trials repeat by repeat, after every T/`batches` tasks, up to the first look that decides.
 
     before_TR, after_TR: 1 solved, 0 not, NaN no verdict (no pair); tasks in look order. Every pair has a baseline trial
     of its own, without which the test does not hold: so the columns are the cap.
     ended_TR: new trials judged or lost for good. None is waited for where the baseline has no verdict.
+    aside: of so many first trials, the tasks (T) that take no part. stands: whether what they decide holds. Both may
+    depend on these trials alone, or a check that stops early would not end as one that has run to its cap.
     Terms: kind "sprt" (default) or "e-process", alpha .05, beta .10, margin .10, batches 4.
 
     Few discordant pairs leave both tests undecided for ever. So a check also passes at the end of a repeat when the
@@ -214,16 +232,22 @@ def watch(before_TR: Array, after_TR: Array, ended_TR: Mask, **terms: Unpack[Ter
     for end in _ends(tasks, cap, asked.batches):
         if decision != "inconclusive" or not ready_P[:end].all():
             break
-        used = end
-        worse, better, pairs = _seen(before_TR, after_TR, end)
-        found = asked.asked(worse, better)
-        looks.append(Look(end / tasks, pairs, worse, better, found.statistic))
-        if found.decision != "inconclusive":
-            decision, by = found.decision, "discordant pairs"
-        elif end % tasks == 0 and asked.passes(before_TR, after_TR, end // tasks):
-            decision, by = "pass", "limits"
+        used, own_TR = end, np.where(np.reshape(aside(end), (-1, 1)), np.nan, before_TR)
+        look, found = _look(asked, own_TR, after_TR, end)
+        looks.append(look)
+        reached, rule = found.decision, _BY_PAIRS
+        if reached == "inconclusive" and end % tasks == 0 and asked.passes(own_TR, after_TR, end // tasks):
+            reached, rule = "pass", _BY_LIMITS
+        if reached != "inconclusive" and stands(end, reached):
+            decision, by = reached, rule
     waiting = decision == "inconclusive" and used < tasks * cap
     return Watched(decision, by, tuple(looks), used, waiting, found.statistic, found.fail_at, found.pass_at)
+
+
+def _look(asked: _Terms, before_TR: Array, after_TR: Array, end: int) -> tuple[Look, SequentialDecision]:
+    worse, better, pairs = _seen(before_TR, after_TR, end)
+    found = asked.asked(worse, better)
+    return Look(end / len(before_TR), pairs, worse, better, found.statistic), found
 
 
 def _ends(tasks: int, cap: int, batches: int) -> Iterator[int]:
@@ -272,25 +296,3 @@ def needed(before_TR: Array, after_TR: Array, **terms: Unpack[Terms]) -> Needed:
         if decision != "inconclusive":
             return Needed(float(more), decision, tasks)
     return Needed(None, "inconclusive", tasks)
-
-
-def at_level(found: Estimate, level: float = MATRIX_LEVEL) -> Estimate:
-    """An estimate with limits at another one-sided level than 2.5 %, each as far from it as a normal one's would be."""
-    if found.estimate is None or found.limits is None:
-        return found
-    scale, (low, high) = normal_quantile(1 - level) / normal_quantile(0.975), found.limits
-    return Estimate(
-        found.estimate,
-        found.estimate + scale * (low - found.estimate),
-        found.estimate + scale * (high - found.estimate),
-    )
-
-
-def chance_of_drop(before_T2: Array, after_T2: Array, rng: np.random.Generator, by: float = 0.2) -> Array:
-    """For each task the posterior chance that its pass rate fell by more than `by`; Beta(1/2, 1/2) prior.
-
-    Columns of both arrays: passes, fails.
-    """
-    draws = (rng.beta(counts[:, 0] + 0.5, counts[:, 1] + 0.5, (4_000, len(counts))) for counts in (before_T2, after_T2))
-    before_BT, after_BT = draws
-    return np.asarray((after_BT < before_BT - by).mean(axis=0))

@@ -7,6 +7,8 @@ import numpy as np
 from .estimate import MIN_TASKS_FOR_INTERVALS, UNKNOWN, Array, Estimate
 from .groups import MIN_GROUPS, Groups, clustered_error, enough, freedom, squared_errors
 
+MATRIX_LEVEL = 0.0125  # one-sided, of WORST and of SPREAD where a check asks both beside the canonical question
+
 
 def normal_quantile(probability: float) -> float:
     """Quantile of the standard normal distribution."""
@@ -20,6 +22,18 @@ def t_quantile(probability: float, freedom: float) -> float:
     from scipy import special  # lazy: slow import
 
     return float(special.stdtrit(freedom, probability))
+
+
+def at_level(found: Estimate, level: float = MATRIX_LEVEL) -> Estimate:
+    """An estimate with limits at another one-sided level than 2.5 %, each as far from it as a normal one's would be."""
+    if found.estimate is None or found.limits is None:
+        return found
+    scale, (low, high) = normal_quantile(1 - level) / normal_quantile(0.975), found.limits
+    return Estimate(
+        found.estimate,
+        found.estimate + scale * (low - found.estimate),
+        found.estimate + scale * (high - found.estimate),
+    )
 
 
 def wilson(mean: float, size: float, z: float) -> tuple[float, float]:

@@ -65,3 +65,13 @@ def posterior(
     summary = logit_summary(mean_TH, groups) if usable else None
     mu_IH = None if summary is None else posterior_draws(summary, rng, sampling)
     return Posterior(mu_IH, enough(np.ones(len(mean_TH), dtype=bool), groups))
+
+
+def chance_of_drop(before_T2: Array, after_T2: Array, rng: np.random.Generator, by: float = 0.2) -> Array:
+    """For each task the posterior chance that its pass rate fell by more than `by`; Beta(1/2, 1/2) prior.
+
+    Columns of both arrays: passes, fails.
+    """
+    draws = (rng.beta(counts[:, 0] + 0.5, counts[:, 1] + 0.5, (4_000, len(counts))) for counts in (before_T2, after_T2))
+    before_BT, after_BT = draws
+    return np.asarray((after_BT < before_BT - by).mean(axis=0))

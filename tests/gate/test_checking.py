@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from typing import Any
 
 import pytest
@@ -168,7 +170,7 @@ def test_more_lost_trials_than_accepted_leave_no_verdict() -> None:
     assert (lost.verdict, lost.exit_code) == ("incomplete", 3)
     assert "15%, more than 10%" in lost.said
     assert len(lost.quarantined) == 15
-    assert found(side(GOOD), after, lost_limit=0.2).verdict == "pass"
+    assert "lost trials could decide it" in check(side(GOOD), after, Asked(lost_limit=0.2)).said
 
 
 def test_lost_trials_that_could_decide_it_leave_it_incomplete() -> None:
@@ -177,6 +179,57 @@ def test_lost_trials_that_could_decide_it_leave_it_incomplete() -> None:
     told = check(side(before), side(after))
     assert (told.verdict, "3 lost trials could decide it" in told.said) == ("incomplete", True)
     assert check(side(before), side([after[0].replace("xxx", "1x1")])).verdict == "inconclusive"
+
+
+def test_lost_trials_that_could_turn_a_pass_into_a_fail_leave_it_incomplete() -> None:
+    before, after = side(["1" * 100] * 5), side(["x" * 9 + "1" * 91])
+    for asked in (Asked(), Asked(gate="fixed", alpha=0.2), Asked(gate="e-process")):
+        told = check(before, after, asked)
+        assert (told.verdict, "9 lost trials could decide it" in told.said) == ("incomplete", True)
+    assert found(before, side(["x" * 2 + "1" * 98])).verdict == "pass"
+    assert found(side(["0" * 9 + "1" * 91] * 5), after).verdict == "pass", "they could only have become better"
+
+
+def test_trials_lost_after_the_look_that_decided_take_nothing_back() -> None:
+    order = look_order([task["name"] for task in tasks(100)], 0)
+    worse = {int(name[-3:]) for name in order[:9]}
+    line = "".join("0" if at in worse else "1" for at in range(100))
+    stopped = "".join(line[at] if f"task-{at:03d}" in order[:25] else "." for at in range(100))
+    late = "".join("x" if kept == "." else kept for kept in stopped)
+    before = side(["1" * 100] * 3)
+    for lines in ([stopped], [late], [stopped, "x" * 100], [late, late, "x" * 100], [line] * 3):
+        told = check(before, side(lines))
+        assert told.decision is not None
+        assert (told.verdict, told.decision.worse, told.decision.pairs) == ("fail", 9, 25), told.said
+
+
+@pytest.mark.parametrize("asked", [Asked(), Asked(gate="e-process")])
+def test_a_check_that_stopped_early_ends_as_the_finished_run_does_whatever_was_lost(asked: Asked) -> None:
+    for seed in range(5):
+        dice = random.Random(seed)
+        rate = dice.choice([0.02, 0.08])
+        whole = ["".join("x" if dice.random() < rate else each for each in line) for line in trials(0.6, 40, 3, seed)]
+        before, after = side(trials(0.75, 40, 5, seed + 100)), side(whole)
+        order, done = look_order([task.name for task in after.tasks], 0), [["."] * 40 for _ in range(3)]
+        for number, (repeat, name) in enumerate(itertools.product(range(3), order), 1):
+            done[repeat][int(name[-3:])] = whole[repeat][int(name[-3:])]
+            if number % 10:
+                continue
+            part = check(before, side(["".join(line) for line in done]), asked)
+            if part.verdict in ("pass", "fail"):
+                break
+        finished = check(before, after, asked)
+        assert (part.verdict, part.decision) == (finished.verdict, finished.decision)
+
+
+@pytest.mark.parametrize("asked", [{"margin": 1e-9}, {"alpha": 5e-324}, {"alpha": 1e-17}])
+def test_what_no_number_of_pairs_decides_is_said_in_words(asked: dict[str, float]) -> None:
+    before, after = side(trials(0.6, 60, 3)), side(trials(0.6, 60, 3, 2))
+    for gate in ("sprt", "e-process", "fixed"):
+        told = found(before, after, gate=gate, **asked)
+        assert told.decision is not None
+        assert "inf" not in told.decision.needed
+        assert told.verdict != "inconclusive" or told.decision.needed
 
 
 def test_a_task_that_is_often_lost_is_quarantined_and_takes_no_part() -> None:

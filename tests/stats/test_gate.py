@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness_eval.stats.gate import chance_of_drop, discordant, e_process, e_value, fixed, non_inferior, sprt
+from harness_eval.stats.gate import discordant, e_process, e_value, fixed, non_inferior, sprt
+from harness_eval.stats.posterior import chance_of_drop
 
 
 def test_sprt_boundaries_and_steps() -> None:

@@ -15,12 +15,12 @@ from harness_eval.stats.gate import (
     LAST_LIMITS,
     Kind,
     Watched,
-    at_level,
     needed,
     non_inferior,
     sprt,
     watch,
 )
+from harness_eval.stats.intervals import at_level
 
 ORDER = {"pass": 0, "inconclusive": 1, "fail": 2}
 KINDS = st.sampled_from(["sprt", "e-process"])
