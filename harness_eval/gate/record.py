@@ -8,10 +8,11 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness_eval import __version__, replaying, store
+from harness_eval.axes.truncation import Truncation
 from harness_eval.errors import ConfigError, listed, nearest, redact
 from harness_eval.gate.checking import EXIT_CODES
 from harness_eval.gate.document import Check, Figure, Question, Side, Trials, Verdict
@@ -20,7 +21,7 @@ from harness_eval.harness import Harness, load_harness, named_harnesses
 from harness_eval.report.wording import count, one_line
 from harness_eval.rerun import Verdicts
 from harness_eval.store import Row
-from harness_eval.types import Json, TrialKey
+from harness_eval.types import Json, Trajectory, TrialKey
 
 _SHOWN, _NAME = 3, 80  # harnesses or trials named in one sentence, and characters of a name
 _CELL, _LONGEST = 240, 1_000  # characters of one difference, and of all that is said of a harness
@@ -32,7 +33,8 @@ class Impact:
     """What has become of one harness since it was recorded.
 
     `told` is what is another of the harness itself; `trials` were compared, `sent` of them would send something else,
-    `read` would only be read otherwise; `first` is the first difference of any of them.
+    `read` would only be read otherwise; `first` is the first difference of any of them. All that follows the results of
+    tools as they were recorded: `recut` of the trials hold one that may now be cut otherwise.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Impact:
     trials: int
     sent: int
     read: int
+    recut: int
     first: tuple[TrialKey, replaying.Difference] | None
 
     @property
@@ -55,7 +58,10 @@ class Impact:
     def summary(self) -> str:
         """Whom the change reaches, and where first."""
         reached = f"{self.sent:,} of {count(self.trials, 'recorded trial')} would send something else"
+        reached += " after the same results of tools" if self.told and self.sent < self.trials else ""
         reached += f", {self.read:,} would be read otherwise" if self.read else ""
+        if self.recut:
+            reached += f", {self.recut:,} had results that may be cut otherwise, which only a new run tells"
         parts = [self._version(), *self.told, reached]
         if self.first is not None:
             key, difference = self.first
@@ -113,7 +119,11 @@ def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Har
     for key, difference in checked.differences:
         differing.setdefault(key, []).append(difference)
     entries = {str(each["name"]): each for each in study["harnesses"]}
-    impacts = tuple(_impact(entries[name], harness, keys, differing) for name, harness in harnesses.items())
+    recorded = replaying.rebuilt(study)
+    impacts = tuple(
+        replace(_impact(entries[name], harness, keys, differing), recut=_recut(folder, keys, recorded[name], harness))
+        for name, harness in harnesses.items()
+    )
     silent = checked.strangers + checked.without_record
     return Recorded(folder, study, impacts, frozenset(keys) - differing.keys(), silent)
 
@@ -138,7 +148,21 @@ def _impact(
     told = [harness] if isinstance(harness, str) else replaying.wire_changes(entry, harness)
     now = None if isinstance(harness, str) else harness.version
     trials = sum(key.harness == name for key in keys)
-    return Impact(name, was, now, tuple(told), trials, sent, len(own) - sent, first)
+    return Impact(name, was, now, tuple(told), trials, sent, len(own) - sent, 0, first)
+
+
+def _recut(folder: Path, keys: Iterable[TrialKey], was: Harness | str, now: Harness | str) -> int:
+    """How many trials hold a result that was cut, or would be. Only what was shown of a result is recorded, so that of
+    one that was cut it cannot be told what another level would show."""
+    if isinstance(was, str) or isinstance(now, str) or was.truncation == now.truncation:
+        return 0
+    records = (store.read_trajectory(folder, key) for key in keys if key.harness == now.name)
+    return sum(record is not None and _may_be_cut(record, now.truncation) for record in records)
+
+
+def _may_be_cut(record: Trajectory, level: Truncation) -> bool:
+    seen = (each for step in record.steps for each in step.observations)
+    return any(len(each.shown) != each.full_length or level.cut(each.shown) != each.shown for each in seen)
 
 
 def judged(found: Recorded, again: Verdicts | None = None, release: bool = False) -> Check:

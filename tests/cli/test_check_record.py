@@ -11,9 +11,10 @@ import pytest
 from harness_eval import store
 from harness_eval.axes.prompt import Short
 from harness_eval.harness import load_harness, named_harnesses
+from harness_eval.types import Reply, Request
 from tests.cli.conftest import Said
 from tests.cli.test_replay import edit
-from tests.doubles import TEST_SH, make_task
+from tests.doubles import TEST_SH, bash, make_task, solve
 from tests.runs import recorded
 
 Run = Callable[..., Said]
@@ -73,6 +74,28 @@ def test_whom_a_change_reaches_is_counted_with_the_first_difference(
     (changed,) = said.json["changed"]
     assert "2 of 2 recorded trials would send something else" in changed["detail"]
     assert "first alpha/canonical/reference/0, system: " in changed["detail"]
+
+
+def chatty(request: Request) -> Reply:
+    """Solves the task with a command that prints 291 characters."""
+    reply = solve(request)
+    return bash("echo hello > answer.txt; seq 100") if reply.calls else reply
+
+
+@pytest.mark.parametrize(("was", "now", "reached"), [(2000, 100, 1), (100, 2000, 1), (2000, 3000, 0)])
+def test_trials_whose_results_may_be_cut_otherwise_are_counted(
+    harness_eval: Run, tmp_path: Path, was: int, now: int, reached: int
+) -> None:
+    def file(cap: int) -> Path:
+        return a_file(tmp_path / "run", f"truncation: {{level: head, cap: {cap}}}")
+
+    make_task(tmp_path / "suite", "alpha")
+    folder = recorded(tmp_path / "suite", chatty, harnesses=[str(file(was))])
+    said = harness_eval("check", "--replay", folder, "--harness", file(now), "--json")
+    assert (said.code, said.json["verdict"]) == (1, "fail"), said.err
+    detail = said.json["changed"][0]["detail"]
+    assert "0 of 1 recorded trial would send something else after the same results of tools" in detail
+    assert ("1 had results that may be cut otherwise" in detail) == (reached == 1)
 
 
 @pytest.mark.parametrize(("flags", "code"), [((), 0), (("--release",), 1)])
