@@ -15,6 +15,7 @@ from harness_eval.reference.coupling import COUPLINGS
 from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.process import foreground, parse_couplings, parse_faults
 from harness_eval.reference.server import ReferenceConfig
+from harness_eval.reference.wire import MODEL
 from harness_eval.report.wording import count
 from harness_eval.task import load_suite
 from harness_eval.types import Json
@@ -45,11 +46,12 @@ def serve(
 
     def announce(base_url: str) -> None:
         if as_json:
-            served = {"base_url": base_url, "tasks": len(folders)}
+            served = {"base_url": base_url, "model": MODEL, "tasks": len(folders)}
             print_json({**served, "couplings": dict(config.couplings), "faults": dict(config.faults)})
         else:
             print(base_url, flush=True)
-        say(f"a scripted agent and no language model serves {count(len(folders), 'task')}; Ctrl-C ends it")
+        plays = f"a scripted agent and no language model, plays {count(len(folders), 'task')}"
+        say(f"the model {MODEL}, {plays}; Ctrl-C ends it")
 
     try:
         anyio.run(foreground, config, announce)

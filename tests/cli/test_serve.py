@@ -23,7 +23,7 @@ def test_the_reference_endpoint_answers_until_it_is_interrupted(suite: Path) -> 
         _, err = process.communicate(timeout=60)
     assert [model["owned_by"] for model in models] == ["harness-eval"]
     assert process.returncode == 0
-    assert "no language model serves 3 tasks" in err
+    assert "the model harness-eval-reference, a scripted agent and no language model, plays 3 tasks" in err
     assert "Traceback" not in err
 
 
