@@ -110,7 +110,12 @@ def check(
 ) -> None:
     """Say whether a run is worse than a baseline: pass (exit 0), fail (1), inconclusive (0; --release: 1)."""
     given = {name: value for name, value in locals().items() if value is not None and value != []}
-    found = _carried_out(given)
+    try:
+        found = _carried_out(given)
+    except ConfigError as error:
+        if "github" in given:
+            _annotate(given, report.github_refused(str(error)))
+        raise
     _tell(given, found)
     raise typer.Exit(found.exit_code)
 
@@ -197,7 +202,11 @@ def _tell(given: _Given, found: Check) -> None:
         print_json(data)
     else:
         print(report.check_text(data))
-    if "github" in given and (annotations := report.github_check(data, os.environ)):
-        print(annotations, file=sys.stderr if given["as_json"] else sys.stdout)  # its runner reads both
+    if "github" in given:
+        _annotate(given, report.github_check(data, os.environ))
     if "write" in given:
         say(f"check: {given['write'] / 'check.md'} (also check.json, junit.xml and badge.json)")
+
+
+def _annotate(given: _Given, annotations: str) -> None:
+    print(annotations, file=sys.stderr if given["as_json"] else sys.stdout, flush=True)  # its runner reads both

@@ -73,6 +73,8 @@ def read(path: Path) -> Snapshot:
     Raises:
         ConfigError: there is none, or it cannot be read; in one line.
     """
+    if path.suffix == ".json" and not path.exists():
+        raise ConfigError(f"{path}: there is no such file; `harness-eval baseline RUN --out {path}` writes it")
     if path.is_dir() or not path.exists():
         return _taken(comparison_pairing.chosen(str(path), None))
     data = _parsed(path)

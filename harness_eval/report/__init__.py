@@ -19,6 +19,7 @@ __all__ = [
     "comparison_text",
     "compat_text",
     "github_check",
+    "github_refused",
     "summary_text",
     "update_compat",
     "write",
@@ -126,6 +127,13 @@ def github_check(data: Mapping[str, Json], environ: Mapping[str, str]) -> str:
     from harness_eval.report import check_github  # lazy: slow import
 
     return check_github.github(data, environ)
+
+
+def github_refused(reason: str) -> str:
+    """The annotation of a check that could not be made, to be printed."""
+    from harness_eval.report import check_github  # lazy: slow import
+
+    return check_github.refused(reason)
 
 
 def compat_text(data: Mapping[str, Json]) -> str:

@@ -16,6 +16,7 @@ from harness_eval.report.check_files import markdown
 from harness_eval.report.whole import encode
 
 _SUMMARY, _OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
+_REASON = 1_000  # characters of why nothing was checked
 _MOST = 10  # annotations of one kind that GitHub shows of a step
 _LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", "incomplete": "error"}
 
@@ -31,6 +32,11 @@ def github(data: words.Data, environ: Mapping[str, str]) -> str:
     _append(environ, _SUMMARY, markdown(data) + "\n")
     _append(environ, _OUTPUT, _output("verdict", data["verdict"]) + _output("said", words.sentence(data["said"])))
     return "".join(f"{line}\n" for line in announced(data))
+
+
+def refused(reason: str) -> str:
+    """The annotation of a check that could not be made, to be printed."""
+    return _command("error", "Harness gate: nothing was checked", words.foreign(reason, _REASON)) + "\n"
 
 
 def announced(data: words.Data) -> list[str]:

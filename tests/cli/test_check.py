@@ -156,8 +156,10 @@ def test_a_baseline_of_another_kind_is_refused_before_anything_runs(
     before = snapshot.read(place.baseline)
     tasks = (before.tasks[0].model_copy(update={"digest": "0" * 64}), *before.tasks[1:])
     snapshot.write(before.model_copy(update={"tasks": tasks}), tmp_path / "other.json")
-    said = harness_eval("check", place.study("same"), "--baseline", tmp_path / "other.json", "--out", out)
+    said = harness_eval("check", place.study("same"), "--baseline", tmp_path / "other.json", "--out", out, "--github")
     assert said.code == 2
+    assert said.out.startswith("::error title=Harness gate%3A nothing was checked::")
+    assert "--changed suite" in said.out
     assert "task-00" in said.err
     assert "--changed suite" in said.err
     assert not out.exists()

@@ -127,6 +127,12 @@ def test_a_file_that_is_no_sound_baseline_is_refused_in_one_line(name: str, tmp_
     assert str(caught.value).isprintable()
 
 
+def test_a_baseline_that_is_not_there_is_told_with_the_command_that_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.json"
+    with pytest.raises(ConfigError, match=r"there is no such file; `harness-eval baseline RUN --out .*baseline\.json`"):
+        snapshot.read(path)
+
+
 def test_a_file_that_is_too_long_is_not_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     with path.open("wb") as file:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness_eval.errors import ConfigError
-from harness_eval.report import github_check
+from harness_eval.report import github_check, github_refused
 from tests.report import checks
 
 UNESCAPED = {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}
@@ -93,6 +93,12 @@ def test_what_stands_in_the_files_already_is_kept(tmp_path: Path) -> None:
 
 def test_outside_of_a_workflow_only_the_annotations_are_made() -> None:
     assert len(commands(github_check(checks.check(), {}))) == 11
+
+
+def test_a_check_that_could_not_be_made_is_one_annotation_whatever_the_reason_says() -> None:
+    ((level, title, message),) = commands(github_refused("100 %\n::error::tasks differ"))
+    assert (level, title) == ("error", "Harness gate: nothing was checked")
+    assert message == "100 % ::error::tasks differ"
 
 
 def test_a_file_that_cannot_be_written_is_named_with_its_variable(tmp_path: Path) -> None:
