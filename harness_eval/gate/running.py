@@ -22,6 +22,7 @@ from harness_eval.gate.snapshot import planned
 from harness_eval.harness import Harness, load_harness
 from harness_eval.planning import REFERENCE, Study, record, resolve
 from harness_eval.study_file import StudyConfig
+from harness_eval.task import load_suite
 from harness_eval.types import Json, Result, TrialKey
 
 _SHOWN = 4  # names in one message
@@ -175,13 +176,14 @@ def _as_if_run(after: Snapshot) -> Snapshot:
 def of_baseline(before: Snapshot, given: Mapping[str, Json]) -> StudyConfig:
     """The study that asks an endpoint the baseline's own tasks, as the baseline was run; `given` is laid over it.
 
+    Tasks that are no longer there are left to the comparison, which names them.
+
     Raises:
-        ConfigError: the tasks are of several suites, or something that is given is wrong.
+        ConfigError: the tasks are of several suites or not here, or something that is given is wrong.
     """
-    suites = sorted({task.suite for task in before.tasks})
-    tasks = {"include": [escape(task.name) for task in before.tasks], **given.get("tasks", {})}
-    if "suite" not in tasks and (len(suites) > 1 or not suites[0]):
-        raise ConfigError("the baseline does not name one suite: name the folder of its tasks with --suite")
+    tasks = {**given.get("tasks", {})}
+    tasks["suite"], names = _suite(before, tasks.get("suite"))
+    tasks.setdefault("include", [escape(name) for name in names])
     known = before.endpoint
     settings = {key: value for key, value in known.settings.items() if key in EndpointConfig.model_fields}
     endpoint = {"name": known.name if known.name != REFERENCE else "served", "model": known.model, **settings}
@@ -194,6 +196,25 @@ def of_baseline(before: Snapshot, given: Mapping[str, Json]) -> StudyConfig:
         "sandbox": {"kind": kind, "base_image": base_image or None},
         **({"recovery": before.recovery} if before.recovery else {}),
         **{key: value for key, value in given.items() if key != "endpoint"},
-        "tasks": {"suite": suites[0], **tasks},
+        "tasks": tasks,
     }
     return parse(StudyConfig, data, "command line")
+
+
+def _suite(before: Snapshot, given: str | None) -> tuple[str, list[str]]:
+    """The suite that holds the baseline's tasks, and which of them are in it."""
+    suites = sorted({task.suite for task in before.tasks})
+    if given is None and (len(suites) > 1 or not suites[0]):
+        raise ConfigError("the baseline does not name one suite: name the folder of its tasks with --suite")
+    suite = given or suites[0]
+    try:
+        there = {task.name for task in load_suite(suite)}
+    except ConfigError as error:
+        if given is not None:
+            raise
+        raise ConfigError(f"the baseline's tasks are of {suite!r}: name that folder with --suite ({error})") from error
+    names = [task.name for task in before.tasks if task.name in there]
+    if not names:
+        wanted = listed([task.name for task in before.tasks], _SHOWN)
+        raise ConfigError(f"--suite: {suite} holds none of the baseline's tasks ({wanted})")
+    return suite, names

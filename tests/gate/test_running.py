@@ -168,17 +168,40 @@ def test_a_study_of_several_endpoints_is_none_of_a_check(config: StudyConfig, be
         under_way(two, tmp_path, before, WIDE, matrix=False)
 
 
-def test_a_baseline_is_asked_again_as_it_was_with_what_is_given_laid_over_it(before: Snapshot) -> None:
+def test_a_baseline_is_asked_again_as_it_was_with_what_is_given_laid_over_it(
+    before: Snapshot, config: StudyConfig
+) -> None:
+    suite = config.tasks.suite
     answering = before.endpoint.model_copy(update={"settings": {"thinking": None, "max_tokens": 7, "local_model": "x"}})
     config = of_baseline(
         before.model_copy(update={"endpoint": answering}),
-        {"endpoint": {"base_url": "http://h/v1"}, "tasks": {"suite": "./there"}, "budgets": {"tokens": 5}},
+        {"endpoint": {"base_url": "http://h/v1"}, "tasks": {"suite": suite}, "budgets": {"tokens": 5}},
     )
     (endpoint,) = config.endpoints
     assert (endpoint.name, endpoint.model, endpoint.max_tokens, endpoint.base_url) == ("kimi", "k", 7, "http://h/v1")
     assert not endpoint.scripted, "a file cannot let a model loose in the local sandbox"
-    assert (config.tasks.suite, config.tasks.include, config.seed) == ("./there", NAMES, 3)
+    assert (config.tasks.suite, config.tasks.include, config.seed) == (suite, NAMES, 3)
     assert (config.limits, config.budgets.tokens, config.sandbox.kind) == (config.limits, 5, "local")
+
+
+def test_a_task_that_is_gone_from_the_suite_is_a_difference_and_no_mistake(before: Snapshot, tmp_path: Path) -> None:
+    for name in NAMES[1:]:
+        make_task(tmp_path / "suite", name)
+    given = {"endpoint": {"base_url": "http://h/v1"}, "tasks": {"suite": str(tmp_path / "suite")}}
+    config = of_baseline(before, {**given, "allow_local": True})
+    with pytest.raises(ConfigError, match=r"suite: 1 task only in the baseline \(task-00\)"):
+        under_way(config, tmp_path, before, WIDE, matrix=False)
+    accepted = replace(WIDE, changed=frozenset({"suite", "endpoint"}))
+    assert len(under_way(config, tmp_path, before, accepted, matrix=False).matched.tasks) == len(NAMES) - 1
+
+
+def test_tasks_that_are_not_here_are_asked_for_by_the_flag_that_names_them(before: Snapshot, tmp_path: Path) -> None:
+    given = {"endpoint": {"base_url": "http://h/v1"}}
+    with pytest.raises(ConfigError, match="the baseline's tasks are of 'suite': name that folder with --suite"):
+        of_baseline(before, given)
+    make_task(tmp_path / "other", "another")
+    with pytest.raises(ConfigError, match=r"--suite: .*/other holds none of the baseline's tasks \(task-00, "):
+        of_baseline(before, {**given, "tasks": {"suite": str(tmp_path / "other")}})
 
 
 def test_a_planned_run_is_a_snapshot_of_nothing(config: StudyConfig, before: Snapshot, tmp_path: Path) -> None:
