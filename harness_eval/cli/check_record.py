@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def check_record(given: Mapping[str, Any]) -> Check:
     study = store.read_study(folder)
     harnesses = record.today(study, given.get("harness", ()))
     found = record.compare(folder, study, harnesses)
+    found = replace(found, as_recorded=record.unfollowed(study, given.get("harness", ())))
     again = _again(found, given) if "rerun" in given else None
     return record.judged(found, again, release="release" in given)
 

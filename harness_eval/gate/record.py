@@ -85,6 +85,7 @@ class Recorded:
     impacts: tuple[Impact, ...]
     same: frozenset[TrialKey]
     silent: int
+    as_recorded: tuple[str, ...] = ()  # harnesses of files that were not given, so that nothing of them can differ
 
 
 def today(study: Mapping[str, Json], files: Sequence[str]) -> dict[str, Harness | str]:
@@ -103,6 +104,17 @@ def today(study: Mapping[str, Json], files: Sequence[str]) -> dict[str, Harness 
         name: given.get(name) or (load_harness(name) if name in named else harness)
         for name, harness in recorded.items()
     }
+
+
+def unfollowed(study: Mapping[str, Json], files: Sequence[str]) -> tuple[str, ...]:
+    """The harnesses of a recorded study that neither travel with the package nor are in one of these files.
+
+    None where the study drew on a family, whose harnesses have no files.
+    """
+    if study.get("family"):
+        return ()
+    known = {*named_harnesses(), *(load_harness(file).name for file in files)}
+    return tuple(str(entry["name"]) for entry in study["harnesses"] if str(entry["name"]) not in known)
 
 
 def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -> Recorded:
@@ -213,14 +225,15 @@ def _strayed(again: Verdicts) -> list[Row]:
 
 def _said(found: Recorded, again: Verdicts | None) -> str:
     trials = sum(each.trials for each in found.impacts)
-    parts = [f"{len(found.same):,} of {count(trials, 'recorded trial')} of {count(len(found.impacts), 'harness')} "]
-    parts[0] += "are derived as they were"
+    parts = []
     for verdict, words in (
-        ("fail", "changed what a model receives without a new version"),
+        ("fail", "changed what a model receives without a new version (raise it and record anew, or take that back)"),
         ("inconclusive", "changed with a new version, so record anew"),
     ):
         meant = [each for each in found.impacts if each.verdict == verdict]
         parts += [f"{_names(meant)} {words}"] if meant else []
+    same = f"{len(found.same):,} of {count(trials, 'recorded trial')} of {count(len(found.impacts), 'harness')}"
+    parts.append(f"{same} are derived as they were")
     if again is not None:
         parts.append(f"{again.same:,} verdicts are as recorded and {len(again.changed):,} changed")
         if again.lost:
@@ -255,6 +268,9 @@ def _notes(found: Recorded, again: Verdicts | None) -> Iterator[str]:
             )
         if not each.trials:
             yield one_line(f"{_names([each])}: none of its trials is recorded")
+    if found.as_recorded:
+        names = listed([one_line(name, _NAME) for name in found.as_recorded], _SHOWN)
+        yield f"{names}: held against the record's own copy; name the file of today with --harness"
     if found.silent:
         yield f"{count(found.silent, 'trial')} without a record, or of no harness of the study, tell nothing"
     for changed in again.changed[:_SHOWN] if again else ():

@@ -65,6 +65,24 @@ def test_a_harness_that_sends_something_else_under_its_old_version_fails(harness
     assert f"{NAME} changed what a model receives without a new version" in said.json["said"]
 
 
+def test_what_is_to_be_done_stands_in_the_first_line(harness_eval: Run, folder: Path) -> None:
+    said = harness_eval("check", "--replay", folder, "--harness", a_file(folder, "thinking: drop"))
+    assert said.out.startswith(
+        f"FAIL: {NAME} changed what a model receives without a new version (raise it and record "
+    )
+
+
+def test_a_harness_whose_file_was_not_given_is_told_to_be_the_record_s_own(harness_eval: Run, tmp_path: Path) -> None:
+    make_task(tmp_path / "suite", "alpha")
+    file = tmp_path / "ours.yaml"
+    file.write_text("version: '1'\nthinking: drop\n")
+    folder = recorded(tmp_path / "suite", solve, harnesses=[str(file)])
+    file.write_text("version: '1'\nthinking: keep\n")
+    said = harness_eval("check", "--replay", folder, "--json")
+    assert said.json["notes"] == ["ours: held against the record's own copy; name the file of today with --harness"]
+    assert not harness_eval("check", "--replay", folder, "--harness", file, "--json").json["notes"]
+
+
 def test_whom_a_change_reaches_is_counted_with_the_first_difference(
     harness_eval: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
