@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from harness_eval.errors import listed
 from harness_eval.gate.document import Figure, Question, Verdict
 from harness_eval.gate.matching import Matched
 from harness_eval.gate.pairs import rates
-from harness_eval.report.wording import difference, percent, points
+from harness_eval.report.wording import difference, one_line, percent, points
 
 if TYPE_CHECKING:
-    from harness_eval.stats.compare import Change
+    from harness_eval.stats.compare import Change, Movement
     from harness_eval.stats.estimate import Estimate
+
+_SHOWN, _NAME = 3, 60  # harnesses in one sentence, and characters of a name
 
 
 def questions(matched: Matched, margin: float) -> list[Question]:
@@ -39,14 +43,27 @@ def questions(matched: Matched, margin: float) -> list[Question]:
     if found.harnesses_compared < 2:
         return []
     worst, spread = (replace(each, change=at_level(each.change)) for each in (found.worst, found.spread))
-    return [_worst(worst, margin), _spread(spread, margin)]
+    return [_worst(worst, margin, _fallen(names, found)), _spread(spread, margin)]
 
 
-def _worst(change: Change, margin: float) -> Question:
+def _fallen(names: Sequence[str], found: Movement) -> str:
+    """The harnesses that fell by at least half as much as the one that fell most, by their plain means."""
+    fell = [
+        (before - after, f"{one_line(name, _NAME)} ({percent(before)} to {percent(after)})")
+        for name, before, after in zip(names, found.raw_before, found.raw_after, strict=True)
+        if before is not None and after is not None and after < before
+    ]
+    most = max((each for each, _ in fell), default=0)
+    return listed([told for each, told in sorted(fell, reverse=True) if each >= most / 2], _SHOWN)
+
+
+def _worst(change: Change, margin: float, fallen: str) -> Question:
     low, high = change.change.limits or (None, None)
     verdict = _verdict(None if low is None else -low, None if high is None else -high, margin)
     moved = f"the worst harness: {percent(change.before.estimate)} before, {percent(change.after.estimate)} now"
-    return _question("worst", change, verdict, f"{moved}, a change of {_change(change)}: {_ENDS['worst'][verdict]}")
+    told = f", most under {fallen}" if verdict == "fail" and fallen else ""
+    said = f"{moved}, a change of {_change(change)}: {_ENDS['worst'][verdict]}{told}"
+    return _question("worst", change, verdict, said)
 
 
 def _spread(change: Change, margin: float) -> Question:

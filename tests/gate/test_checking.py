@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from typing import Any
 
 import pytest
@@ -320,6 +321,7 @@ def test_a_harness_that_broke_fails_worst_and_spread_though_the_gated_one_is_as_
     }
     assert (told.verdict, told.exit_code) == ("fail", 1)
     assert told.said.startswith("the worst harness: ")
+    assert re.search(r"it became worse, most under h3 \([\d.]+ % to [\d.]+ %\);", told.said)
     assert found(side(whole), side(broken), matrix=False).verdict == "pass"
     assert "fail" not in {each.verdict for each in check(side(whole), side(whole)).questions}
 
