@@ -22,7 +22,7 @@ from harness_eval.lock import (
     locked_harnesses,
     write_lock,
 )
-from harness_eval.report.wording import printable
+from harness_eval.report.wording import count, printable
 from harness_eval.types import Json
 
 _Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown for a comment on a pull request.")]
@@ -122,7 +122,15 @@ def lock(
         write_lock(path, harnesses, whole=not names, files=placed if file else known)
     data = {"lock": str(path), "harnesses": len(harnesses), "changes": list(map(_told, changes))}
     _print_changes(data, markdown, as_json)
+    if check and changes:
+        say(_to_do(changes, f" --file {file}" if file else ""))
     raise typer.Exit(1 if check and changes else 0)
+
+
+def _to_do(changes: list[Change], file: str) -> str:
+    unversioned = not all(change.allowed for change in changes)
+    first = "raise `version` in the files of those that changed without a new one, then " if unversioned else ""
+    return f"{first}lock them anew: harness-eval harness lock{file}"
 
 
 def _own_lock() -> Path:
@@ -166,7 +174,8 @@ def _print_changes(data: dict[str, Json], markdown: bool, as_json: bool) -> None
         for each in data["changes"]:
             _print_lines([f"{each['harness']}: {each['change']}", *each["lines"]])
         since = f" since {data['base']}" if "base" in data else ""
-        say(f"{data['harnesses']} harnesses, {len(data['changes'])} changes{since}: {data['lock']}")
+        many = f"{count(data['harnesses'], 'harness')}, {count(len(data['changes']), 'change')}"
+        say(f"{many}{since}: {data['lock']}")
 
 
 def _print_markdown(data: dict[str, Json]) -> None:

@@ -202,6 +202,8 @@ def test_the_hook_passes_as_long_as_no_harness_has_changed(harness_eval: Run) ->
     said = harness_eval(*command)
     assert said.code == 1
     assert "ours: changed without a new version" in said.out
+    assert "raise `version` in the files of those that changed without a new one, then lock them anew: " in said.err
+    assert "harness-eval harness lock --file harnesses/harnesses.lock" in said.err
     shutil.move("harnesses", "elsewhere")
     assert harness_eval(*command[:-1], "elsewhere/harnesses.lock").code == 1
     assert (
