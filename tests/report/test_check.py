@@ -183,6 +183,10 @@ def test_where_only_the_worst_harness_fell_no_form_speaks_as_if_the_gated_one_de
     assert all("9 more pairs" not in form for form in (check_text(data), markdown(data)))
 
 
+def test_missing_trials_are_told_with_what_makes_them() -> None:
+    assert "40 missing (the command that made the run goes on with them)" in markdown(checks.incomplete())
+
+
 def test_a_run_that_stopped_early_has_the_repeats_that_decided_it() -> None:
     assert "; 100 tasks × 0.5 of 3 repeats, 2026" in check_text(checks.check())
     assert "; 100 tasks × 3 repeats, 2026" in markdown(checks.undecided())
