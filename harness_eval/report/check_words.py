@@ -246,7 +246,9 @@ def trials(data: Data) -> str:
     parts = [f"{found['judged']:,} of at most {count(found['most'], 'trial')} judged"]
     if found["missing"]:
         absent = "missing" if data["verdict"] == "incomplete" else "not run"
-        resumed = " (the command that made the run goes on with them)" if data["decision"] and absent == "missing" else ""
+        resumed = (
+            " (the command that made the run goes on with them)" if data["decision"] and absent == "missing" else ""
+        )
         parts.append(f"{found['missing']:,} {absent}{resumed}")
     owners = [f"{foreign(owner, 40)} {lost:,}" for owner, lost in list(data["lost"].items())[:_VERSIONS_TOLD]]
     parts.append(f"{found['lost']:,} lost{_bracketed(owners)}")
