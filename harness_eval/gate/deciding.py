@@ -212,4 +212,5 @@ def _times(found: LimitDecision, margin: float, release: bool) -> str:
     if not times:
         return "at this drop, which is the margin itself, no number of trials would have decided it"
     outcome = min(times, key=lambda each: times[each])
-    return f"at this drop, about {times[outcome]:.1f} times as many trials would have {outcome} it"
+    more = max(1.1, ceil(times[outcome] * 10) / 10)  # 1.0 times as many have been, and decided nothing
+    return f"at this drop, about {more:.1f} times as many trials would have {outcome} it"

@@ -154,6 +154,14 @@ def test_what_stays_unclear_warns_and_fails_a_release() -> None:
     assert any("a release that changed nothing passes in" in note for note in released.notes)
 
 
+def test_what_was_nearly_enough_is_never_called_enough() -> None:
+    lines = ["1" * 22]
+    told = found(side(lines), side(lines), gate="fixed", margin=0.1)
+    assert told.verdict == "inconclusive"
+    assert told.decision is not None
+    assert "about 1.1 times as many trials would have passed it" in told.decision.needed
+
+
 def test_missing_trials_leave_a_check_incomplete_and_decided_ones_do_not_need_them() -> None:
     order = look_order([f"task-{at:03d}" for at in range(100)], 0)
     first = {int(name.removeprefix("task-")) for name in order[:50]}
@@ -180,6 +188,12 @@ def test_lost_trials_that_could_decide_it_leave_it_incomplete() -> None:
     told = check(side(before), side(after))
     assert (told.verdict, "3 lost trials could decide it" in told.said) == ("incomplete", True)
     assert check(side(before), side([after[0].replace("xxx", "1x1")])).verdict == "inconclusive"
+
+
+def test_a_baseline_that_solved_nothing_is_told_to_gate_nothing() -> None:
+    told = check(side(["0" * 100] * 5), side(["0" * 100]))
+    assert "the baseline solved no trial of the harness canonical: nothing can become worse" in told.notes
+    assert not any("nothing can become worse" in note for note in check(side(GOOD), side(GOOD)).notes)
 
 
 def test_lost_trials_that_could_turn_a_pass_into_a_fail_leave_it_incomplete() -> None:
