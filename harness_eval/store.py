@@ -91,7 +91,7 @@ def sound(row: Row) -> bool:
         texts += [failure.get("owner"), failure.get("message")] if isinstance(failure, dict) else [None]
     numbers += [usage.get(name) for name in Usage.__slots__] if isinstance(usage, dict) else [None]
     numeric = all(type(each) in (int, float) and each - each == 0 for each in numbers)  # neither infinite nor NaN
-    return numeric and all(isinstance(each, str) for each in texts)
+    return numeric and type(row["repeat"]) is int and all(isinstance(each, str) for each in texts)
 
 
 def latest(folder: Path) -> Iterator[Row]:

@@ -294,6 +294,7 @@ def test_reading_many_lines_does_not_hold_them(tmp_path: Path) -> None:
     [
         {"task": ["a"]},
         {"repeat": "0"},
+        {"repeat": 0.5},
         {"failure": "lost"},
         {"failure": {}},
         {"usage": None},

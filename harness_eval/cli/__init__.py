@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 
 from harness_eval import __version__
 from harness_eval.errors import ConfigError
+from harness_eval.report.columns import inert
 from harness_eval.report.wording import printable
 
 COMMANDS = {
@@ -87,15 +88,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="harness-eval")
     except ConfigError as error:
-        print(printable(f"error: {error}", keep="\n"), file=sys.stderr)
+        _say(f"error: {error}")
         sys.exit(2)
     except BrokenPipeError:
         raise
     except OSError as error:  # a file that is a folder, a full disk, a place that may not be read
-        print(printable(f"error: {error.filename or 'system'}: {error.strerror or error}"), file=sys.stderr)
+        _say(f"error: {printable(error.filename or 'system')}: {error.strerror or error}")
         sys.exit(2)
     finally:
         _flush()
+
+
+def _say(text: str) -> None:
+    print(inert(printable(text, keep="\n")), file=sys.stderr)
 
 
 def _flush() -> None:

@@ -149,7 +149,7 @@ def _carried_out(given: _Given) -> Check:
     target = given.get("target")
     if target is None and "base_url" not in given and "model" not in given:
         raise ConfigError("nothing to check: name a run's folder, a study, or a server with --base-url")
-    if target is None or (Path(target).is_file() and target.endswith((".yaml", ".yml"))):
+    if target is None or (target.endswith((".yaml", ".yml")) and not Path(target).is_dir()):
         return check_study(before, asked, given)
     _refuse(given, _OF_TRIALS, f"belongs to trials that are run, and those of {target} have been")
     return checked(before, snapshot.read(Path(target)), asked)
@@ -201,8 +201,6 @@ def _asked(given: _Given, before: Snapshot) -> Asked:
 def _tell(given: _Given, found: Check) -> None:
     """Show the check in every form that is wanted."""
     data = found.model_dump(mode="json", by_alias=True)
-    if "write" in given:
-        report.write_check(data, given["write"])
     if given["as_json"]:
         print_json(data)
     else:
@@ -210,6 +208,7 @@ def _tell(given: _Given, found: Check) -> None:
     if "github" in given:
         _annotate(given, report.github_check(data, os.environ))
     if "write" in given:
+        report.write_check(data, given["write"])
         say(f"check: {given['write'] / 'check.md'} (also check.json, junit.xml and badge.json)")
 
 

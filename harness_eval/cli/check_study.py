@@ -19,7 +19,7 @@ from harness_eval.gate.checking import check
 from harness_eval.gate.document import Check
 from harness_eval.gate.kept import Snapshot
 from harness_eval.gate.snapshot import snapshot_of
-from harness_eval.report.wording import count
+from harness_eval.report.wording import count, one_line
 from harness_eval.study import INCOMPLETE, Agenda, Ended
 from harness_eval.study_file import StudyConfig, load_study
 
@@ -50,10 +50,11 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Che
     if ended.outcome.interrupted:
         raise typer.Exit(ended.exit_code)
     found = check(before, snapshot_of(folder, under_way.endpoint), under_way.asked)
-    if found.exit_code or not (matrix and (ended.outcome.down or ended.outcome.exhausted)):
+    if not (ended.outcome.down or ended.outcome.exhausted) or not (matrix or found.verdict == "incomplete"):
         return found
-    notes = (*found.notes, *(f"not all harnesses were run: {problem}" for problem in ended.problems))
-    return found.model_copy(update={"exit_code": INCOMPLETE, "notes": notes})
+    what = "trials" if found.verdict == "incomplete" else "harnesses"
+    notes = (*found.notes, *(f"not all {what} were run: {one_line(each, 300)}" for each in ended.problems))
+    return found.model_copy(update={"exit_code": found.exit_code or INCOMPLETE, "notes": notes})
 
 
 def _config(before: Snapshot, given: Mapping[str, Any]) -> StudyConfig:

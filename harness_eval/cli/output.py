@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness_eval import recording
+from harness_eval.report.columns import inert
 from harness_eval.report.wording import printable
 from harness_eval.types import Json
 
@@ -20,8 +21,8 @@ JsonFlag: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on
 
 
 def say(text: str) -> None:
-    """A line for the reader that is no result; what it quotes cannot steer the terminal."""
-    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+    """A line for the reader that is no result; what it quotes can steer neither a terminal nor a CI system."""
+    print(inert(printable(text, keep="\n")), file=sys.stderr, flush=True)
 
 
 def print_json(value: Json) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from harness_eval.errors import listed
 from harness_eval.gate.asked import Asked
-from harness_eval.gate.kept import LOST, NOT_RUN, Snapshot
+from harness_eval.gate.kept import LOST, NOT_RUN, SOLVED, Snapshot
 from harness_eval.gate.matching import Matched, served
 from harness_eval.gate.pairs import Pairs
 from harness_eval.report.wording import count, one_line, percent, points
@@ -26,6 +26,8 @@ def small(snapshot: Snapshot, harness: str | None) -> Iterator[str]:
     if gated is not None and len(gated.solved) < FEW_REPEATS:
         told = count(len(gated.solved), "repeat")
         yield f"{told} of the harness {one_line(gated.name, 60)} in the baseline, fewer than {FEW_REPEATS}"
+    if gated is not None and gated.judged and not gated.count(SOLVED):
+        yield f"the baseline solved no trial of the harness {one_line(gated.name, 60)}: nothing can become worse"
     if gated is not None and (without := gated.count(LOST) + gated.count(NOT_RUN)):
         yield f"the baseline has no verdict of {count(without, 'trial')} of the harness {one_line(gated.name, 60)}"
 

@@ -157,7 +157,7 @@ def _taken(side: Side) -> Snapshot:
     lost = Counter(outcome.owner for outcome in side.outcomes if not outcome.judged)
     data = {
         "schema": SCHEMA,
-        "name": str(study.get("name") or "unnamed study"),
+        "name": redact(str(study.get("name") or "unnamed study")),
         "created": study.get("created"),
         "seed": int(study.get("seed") or 0),
         "versions": dict(study.get("versions") or {}),
@@ -182,10 +182,10 @@ def _answering(side: Side) -> dict[str, Json]:
     kept = {key: value for key, value in entry.items() if key not in _NO_SETTINGS and value not in (None, {}, [])}
     return {
         "name": entry["name"],
-        "model": str(entry.get("model") or entry["name"]),
+        "model": redact(str(entry.get("model") or entry["name"])),
         "scripted": bool(entry.get("scripted")),
         "settings": dict(sorted(kept.items())),
-        "served_as": list(probe.served) if probe else [],
+        "served_as": [redact(each) for each in probe.served] if probe else [],
     }
 
 
@@ -201,9 +201,10 @@ def _harnesses(side: Side, tasks: Sequence[str]) -> list[dict[str, Json]]:
 def _harness(side: Side, entry: Entry, outcomes: Sequence[Outcome], place: Mapping[str, int]) -> dict[str, Json]:
     name, refused = entry["name"], side.refused.get(entry["name"])
     seen = [outcome.repeat for outcome in outcomes]
-    if seen and not 0 <= min(seen) <= max(seen) < _MOST_REPEATS:
-        raise ConfigError(f"{side.folder}: harness {name!r} has a repeat that no run has")
-    repeats = 0 if refused else max(side.recorded.repeats(name), 1 + max(seen, default=0))
+    planned = side.recorded.repeats(name)
+    if planned > _MOST_REPEATS or (seen and not 0 <= min(seen) <= max(seen) < _MOST_REPEATS):
+        raise ConfigError(f"{side.folder}: harness {one_line(name, 60)!r} has a repeat that no run has")
+    repeats = 0 if refused else max(planned, 1 + max(seen, default=0))
     solved = [[NOT_RUN] * len(place) for _ in range(repeats)]
     labels: dict[str, list[list[str]]] = {}
     for outcome in () if refused else outcomes:

@@ -8,7 +8,8 @@ import textwrap
 NAME = 12  # characters of the column in which a line is named
 WIDTH = 110
 _WIDEST = 140  # of a line that is not wrapped
-_COMMAND = re.compile(r"^(\s*:)(?=:)|#(?=#\w*\[)")  # as the logs of GitHub, Azure and TeamCity are read for commands
+# As the logs of GitHub, Azure and TeamCity are read for commands.
+_COMMAND = re.compile(r"(?m)^([^\S\n]*:)(?=:)|#(?=#\w*\[)")
 
 
 def wrapped(name: str, text: str, *, hyphens: bool = True) -> list[str]:
@@ -22,6 +23,6 @@ def cut(line: str, most: int = _WIDEST) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def inert(line: str) -> str:
-    """A line that no CI system takes for a command of its own, whatever names stand in it."""
-    return _COMMAND.sub(lambda found: f"{found.group()} ", line)
+def inert(text: str) -> str:
+    """Text of which no CI system takes a line for a command of its own, whatever names stand in it."""
+    return _COMMAND.sub(lambda found: f"{found.group()} ", text)

@@ -134,6 +134,26 @@ def test_an_endpoint_that_is_down_leaves_the_check_incomplete(harness_eval: Run,
     assert "incomplete: endpoint served cannot be used" in said.err
 
 
+def test_a_spent_budget_leaves_the_check_incomplete_and_is_told_in_it(
+    harness_eval: Run, place: Place, out: Path
+) -> None:
+    spent = ("--max-tokens", 1, "--concurrency", 1)
+    said = harness_eval("check", place.study("same"), "--baseline", place.baseline, "--out", out, *spent, "--json")
+    assert (said.code, said.json["verdict"], said.json["trials"]["judged"]) == (3, "incomplete", 1), said.err
+    assert said.json["notes"][-1] == "not all trials were run: the budget of 1 tokens is used up"
+    assert "resume with" in said.err
+
+
+def test_a_verdict_is_printed_though_its_files_cannot_be_written(
+    harness_eval: Run, place: Place, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    command = ("check", place.folder / "base", "--baseline", place.baseline, *WIDE)
+    said = harness_eval(*command, "--write", tmp_path / "file")
+    assert (said.code, said.out.split(":")[0]) == (2, "PASS")
+    assert f"{tmp_path / 'file'}: cannot be made" in said.err
+
+
 def test_a_run_with_lost_trials_is_no_regression_and_no_pass(harness_eval: Run, place: Place, out: Path) -> None:
     shutil.copytree(place.folder / "base", out)
     lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
@@ -203,6 +223,8 @@ def test_without_a_study_the_baseline_s_own_tasks_are_asked(harness_eval: Run, p
         (("--replay", "RUN", "--model", "m"), "--model: belongs to an endpoint, and --replay asks none"),
         (("--replay", "RUN", "--out", "o"), "--out: belongs to trials that are run, and without --rerun none is"),
         (("nowhere", "--baseline", "B"), "nowhere"),
+        (("nowhere.yaml", "--baseline", "B"), "nowhere.yaml: cannot be read: No such file"),
+        (("##[group]x", "--baseline", "B"), "# #[group]x: no study.json here"),
     ],
 )
 def test_flags_that_do_not_go_together_are_refused_in_one_line(

@@ -79,6 +79,22 @@ def test_neither_an_address_nor_the_name_of_a_variable_with_a_key_is_kept(tmp_pa
     assert not any(word in kept for word in ("127.0.0.1", "SECRET_KEY", "ROUTE"))
 
 
+def test_what_looks_like_a_key_is_not_kept(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", Plan(tasks=20, harnesses=1))
+    study = json.loads((folder / "study.json").read_text())
+    study["endpoints"][0]["model"] = study["name"] = "sk-abcdefgh12345678"
+    (folder / "study.json").write_text(json.dumps(study))
+    assert b"sk-abcdefgh" not in snapshot.as_bytes(snapshot.snapshot_of(folder))
+
+
+def test_a_run_of_more_repeats_than_any_has_is_refused_before_they_are_laid_out(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", Plan(tasks=20, harnesses=1))
+    study = json.loads((folder / "study.json").read_text())
+    (folder / "study.json").write_text(json.dumps({**study, "repeats": 10**12, "canonical_repeats": 10**12}))
+    with pytest.raises(ConfigError, match="has a repeat that no run has"):
+        snapshot.snapshot_of(folder)
+
+
 def _broken(**changes: Any) -> str:
     return json.dumps(data(["10101"]) | changes)
 

@@ -136,6 +136,7 @@ def test_no_line_of_the_terminal_is_a_command_of_a_ci_system(text: str) -> None:
 
 def test_names_that_look_like_commands_can_still_be_read() -> None:
     assert inert("  ::error::x ##[group]") == "  : :error::x # #[group]"
+    assert inert("one\n::error::x") == "one\n: :error::x"
     assert inert("tests/test_a.py::test_b ## [x]") == "tests/test_a.py::test_b ## [x]"
 
 
