@@ -80,9 +80,10 @@ def headline(data: Data) -> str:
 
 
 def needed(data: Data) -> str:
-    """What would decide an inconclusive or incomplete check; "" where nothing has to."""
-    decision = data["decision"]
-    return sentence(decision["needed"]) if decision and data["verdict"] in ("inconclusive", "incomplete") else ""
+    """What would decide a check beyond the trials that it was to have; "" where nothing has to, or they are missing."""
+    decision, found = data["decision"], data["verdict"]
+    open_ = found == "inconclusive" or (found == "incomplete" and not data["trials"]["missing"])
+    return sentence(decision["needed"]) if decision and open_ else ""
 
 
 def side(found: Data, used: float | None = None) -> str:
@@ -129,7 +130,7 @@ def _row(question: Data, data: Data) -> Row:
     known = change["estimate"] is not None or question["after"]["estimate"] is not None
     before, after = (unit(question[moment]["estimate"]) if known else "" for moment in ("before", "after"))
     return Row(
-        asked.upper(),
+        "GATED" if asked == "canonical" != data["harness"] else asked.upper(),
         _QUESTIONS.get(asked) or f"the harness {foreign(data['harness'])}",
         question_verdict(question),
         before,

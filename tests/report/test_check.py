@@ -196,3 +196,12 @@ def test_a_run_that_stopped_early_has_the_repeats_that_decided_it() -> None:
 def test_what_differs_is_not_cut_where_it_says_how_many_trials_it_reaches() -> None:
     long = Difference(kind="harness", what="ours", detail=f"{'x' * 300}; 5 of 5 trials; {'y' * 300}")
     assert "5 of 5 trials" in markdown(checks.check(changed=(long,)))
+
+
+def test_a_gated_harness_of_another_name_is_not_called_canonical() -> None:
+    forms = (check_text(checks.check(harness="ours")), markdown(checks.check(harness="ours")))
+    assert all("GATED" in form and "CANONICAL" not in form for form in forms)
+
+
+def test_what_more_trials_would_decide_is_not_told_while_trials_are_missing() -> None:
+    assert "TO DECIDE" not in check_text(checks.incomplete())
