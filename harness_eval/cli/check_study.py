@@ -52,9 +52,15 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Che
     found = check(before, snapshot_of(folder, under_way.endpoint), under_way.asked)
     if not (ended.outcome.down or ended.outcome.exhausted) or not (matrix or found.verdict == "incomplete"):
         return found
+    return _stopped(found, [one_line(each, 300) for each in ended.problems])
+
+
+def _stopped(found: Check, problems: list[str]) -> Check:
+    """The check with what stopped its trials; first of all where that is why nothing is decided."""
     what = "trials" if found.verdict == "incomplete" else "harnesses"
-    notes = (*found.notes, *(f"not all {what} were run: {one_line(each, 300)}" for each in ended.problems))
-    return found.model_copy(update={"exit_code": found.exit_code or INCOMPLETE, "notes": notes})
+    notes = (*found.notes, *(f"not all {what} were run: {each}" for each in problems))
+    said = "; ".join([*problems[:1], found.said]) if found.verdict == "incomplete" else found.said
+    return found.model_copy(update={"exit_code": found.exit_code or INCOMPLETE, "notes": notes, "said": said})
 
 
 def _config(before: Snapshot, given: Mapping[str, Any]) -> StudyConfig:

@@ -131,6 +131,7 @@ def test_what_has_changed_behind_the_same_configuration_fails(harness_eval: Run,
 def test_an_endpoint_that_is_down_leaves_the_check_incomplete(harness_eval: Run, place: Place, out: Path) -> None:
     said = harness_eval("check", place.study("dead"), "--baseline", place.baseline, "--out", out, "--json")
     assert (said.code, said.json["verdict"], said.json["trials"]["missing"]) == (3, "incomplete", 3 * TASKS)
+    assert said.json["said"].startswith("endpoint served cannot be used: "), "what must be mended comes first"
     assert "incomplete: endpoint served cannot be used" in said.err
 
 
