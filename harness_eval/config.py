@@ -18,6 +18,7 @@ from harness_eval.types import Json
 Model = TypeVar("Model", bound=BaseModel)
 
 _SHOWN = 3  # problems named in one message; more than that is noise
+_LONGEST = 200  # characters of a wrong value that a message repeats
 _LARGEST = 1_000_000  # values of a file in which every alias is written out
 # The last ones are what the library raises for values such as 2024-99-99, `!!int ""` and `!!bool perhaps`.
 _BAD_YAML = (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError)
@@ -137,7 +138,7 @@ def _told(model: type[BaseModel], data: Json, problem: ErrorDetails) -> str:
         return f"{prefix}unknown key; {nearest(str(place[-1]), _names_at(model, place[:-1]))}"
     if kind in ("literal_error", "enum", "union_tag_invalid"):
         choices = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags")))
-        value = str(context.get("tag", problem["input"]))
+        value = _cut(str(context.get("tag", problem["input"])))
         return f"{prefix}{value!r} is not known; {nearest(value, choices)}"
     if kind == "missing":
         return f"{prefix}is required"
@@ -145,7 +146,11 @@ def _told(model: type[BaseModel], data: Json, problem: ErrorDetails) -> str:
         return f"{prefix}{context.get('error', problem['msg'])}"
     message = problem["msg"][:1].lower() + problem["msg"][1:]
     simple = isinstance(problem["input"], str | int | float | bool | None)
-    return f"{prefix}{message}" + (f", not {problem['input']!r}" if simple else "")
+    return f"{prefix}{message}" + (f", not {_cut(repr(problem['input']))}" if simple else "")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _path(data: Json, place: Iterable[int | str], missing: bool) -> Iterator[str]:

@@ -148,3 +148,9 @@ def test_only_regular_files_are_read(tmp_path: Path, name: str) -> None:
 def test_merge_keys_may_stand_twice(tmp_path: Path) -> None:
     text = "x: &x {a: 1}\ny: &y {b: 2}\nz:\n  <<: *x\n  <<: *y\n"
     assert read_yaml(file(tmp_path, text))["z"] == {"a": 1, "b": 2}
+
+
+def test_an_endless_wrong_value_is_not_repeated_whole() -> None:
+    with pytest.raises(ConfigError) as found:
+        parse(Inner, {"base_url": "http://x", "mode": "a" * 10_000_000}, "file")
+    assert len(str(found.value)) < 500

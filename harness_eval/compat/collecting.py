@@ -70,8 +70,8 @@ def collect(given: Iterable[str], asked: Asked = Asked()) -> Matrix:
     known = targets(given)
     links = Links(asked.out, asked.links)
     parts = [part for part in known.parts if fnmatchcase(part.subject.model, asked.models)]
-    kept, sources = _documents(known, asked, links)
-    now = current(_seen(parts, kept), asked.lock)
+    kept, sources, columns = _documents(known, asked, links)
+    now = current([*columns, *_seen(parts, kept)], asked.lock)
     found = [*_anew(parts, now, asked, links), *kept]
     if not found:
         raise ConfigError(_nothing(known, asked))
@@ -79,7 +79,8 @@ def collect(given: Iterable[str], asked: Asked = Asked()) -> Matrix:
     for one in found:
         places[one.cell.subject, one.cell.harness].append(one)
     shown = [_shown(same, now) for same in places.values()]
-    sources |= {part.source: _source(part, parts, links) for part in parts}
+    anew = {source for one in shown if one.anew for source in one.cell.sources}
+    sources |= {part.source: _source(part, parts, links) for part in parts if part.source in anew}
     return _matrix(shown, sources, now, asked, known.notes)
 
 
@@ -99,14 +100,17 @@ def _nothing(known: Targets, asked: Asked) -> str:
     return "nothing to collect: name folders of runs, or earlier documents (compatibility.json)"
 
 
-def _documents(known: Targets, asked: Asked, links: Links) -> tuple[list[_Found], dict[str, Source]]:
-    """The cells of earlier documents by the margins and from the place that are asked for now, and their runs."""
-    found, sources = [], {}
+def _documents(
+    known: Targets, asked: Asked, links: Links
+) -> tuple[list[_Found], dict[str, Source], list[tuple[str, Measured]]]:
+    """The cells of earlier documents by the margins and from the place asked for now, with their runs and columns."""
+    found, sources, columns = [], {}, []
     given = [(folder, made, asked.models, asked.harnesses) for folder, made in known.documents]
     if asked.earlier is not None and asked.earlier.is_file():
         given.append((asked.earlier.parent, document(asked.earlier), "*", "*"))
     for folder, made, models, harnesses in given:
         rows = {subject.id: subject for subject in made.subjects if fnmatchcase(subject.model, models)}
+        columns += [(each.measured, _column(each)) for each in made.harnesses if each.measured]
         for source in sorted(made.sources, key=lambda each: each.id):
             sources[source.id] = source.model_copy(update={"report": links.moved(source.report, folder)})
         for cell in made.cells:
@@ -114,7 +118,11 @@ def _documents(known: Targets, asked: Asked, links: Links) -> tuple[list[_Found]
                 again = cell if made.margins == asked.margins else judged_again(cell, asked.margins)
                 moved = again.model_copy(update={"evidence": links.moved(cell.evidence, folder)})
                 found.append(_Found(moved, rows[cell.subject], anew=False))
-    return found, sources
+    return found, sources, columns
+
+
+def _column(one: Column) -> Measured:
+    return Measured(one.name, one.version, one.id, one.wire)
 
 
 def _seen(parts: Iterable[Part], kept: Iterable[_Found]) -> Iterator[tuple[str, Measured]]:
@@ -161,9 +169,19 @@ def _shown(same: Sequence[_Found], now: Current) -> _Found:
 
 
 def _part_of_another(one: _Found, same: Iterable[_Found]) -> bool:
-    """Whether a cell of the same version rests on all runs of this one, and on more."""
-    runs = set(one.cell.sources)
-    return any(other.harness == one.harness and runs < set(other.cell.sources) for other in same)
+    """Whether a cell of the same version rests on all that this one rests on, and on more runs or longer states."""
+    return any(other.harness == one.harness and _rests_on_less(one.cell, other.cell) for other in same)
+
+
+def _rests_on_less(one: Cell, other: Cell) -> bool:
+    runs, others = set(one.sources), set(other.sources)
+    if not runs <= others:
+        return False
+    if not (one.source_trials and other.source_trials):
+        return runs < others
+    had = dict(zip(one.sources, one.source_trials, strict=True))
+    has = dict(zip(other.sources, other.source_trials, strict=True))
+    return had != has and all(has[run] >= number for run, number in had.items())
 
 
 def _rank(one: _Found, now: Current) -> tuple[object, ...]:
@@ -199,13 +217,8 @@ def _matrix(
     cells = _flagged(cells)
     used = sorted({source for cell in cells for source in cell.sources} & sources.keys())
     behind = sorted((sources[name] for name in used), key=lambda each: (each.created or "", each.name, each.id))
-    names = {subject.id: subject.model for subject in subjects}
     told = [*notes, *(note for source in behind for note in source.notes)]
-    told += [
-        f"{names[cell.subject]} under {one_line(cell.harness, _LENGTH)}: {note}"
-        for cell in cells
-        for note in cell.notes
-    ]
+    told += _told_of(cells, subjects)
     return Matrix(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         made_by=f"harness-eval {__version__}",
@@ -233,15 +246,18 @@ def _row_order(subject: Subject) -> tuple[str, ...]:
     return subject.model, subject.version or "", subject.serving or "", subject.id
 
 
-def _columns(shown: Iterable[_Found], now: Current) -> list[Column]:
+def _columns(shown: Sequence[_Found], now: Current) -> list[Column]:
     """The harnesses in their current version: canonical ones first, the others by name."""
     names = {one.cell.harness for one in shown}
     canonical = {one.canonical.name for one in shown if one.canonical is not None}
     found = [now.by_name[name] for name in sorted(names, key=lambda name: (name not in canonical, name))]
-    return [
-        Column(name=one.name, version=one.version, id=one.id, wire=one.wire, canonical=one.name in canonical)
-        for one in found
-    ]
+    columns = []
+    for one in found:
+        last = max((each.cell.measured or "" for each in shown if each.harness == one), default="")
+        when = now.measured.get(one.name, "")
+        column = Column(name=one.name, version=one.version, id=one.id, wire=one.wire, canonical=one.name in canonical)
+        columns.append(column.model_copy(update={"measured": when if when > last else None}))
+    return columns
 
 
 def _flagged(cells: Sequence[Cell]) -> list[Cell]:

@@ -48,13 +48,17 @@ class Subject(_Part):
 
 
 class Column(_Part):
-    """A harness by its name, with the version that counts as the current one."""
+    """A harness by its name, with the version that counts as the current one.
+
+    `measured` is when that was last measured, where no cell says it: only evidence that is left out was so new.
+    """
 
     name: str
     version: str | None = None
     id: str | None = None
     wire: str | None = None
     canonical: bool = False
+    measured: str | None = None
 
 
 class MainLabel(_Part):
@@ -94,7 +98,8 @@ class Cell(_Part):
     `stale` says why the cell does not speak of the current harness; null where it does. `version` is the harness's as
     it was measured. `flagged` is whether the cell stands out from noise over the whole matrix (Benjamini and Hochberg,
     q = .10); it is no verdict. `evidence` leads to the trials. `tasks` have a verdict, `pairs` of them also under the
-    canonical harness (`against`).
+    canonical harness (`against`). `source_trials` has how many trials with a verdict each of `sources` had, in their
+    order, by which an earlier state of a run is known; empty where nothing says.
 
     What is needed to judge by other margins: `if_lost` has the difference had all lost trials failed, and had all been
     solved (those of the canonical harness the opposite), empty where they cannot matter; `withheld` says that no margin
@@ -124,6 +129,7 @@ class Cell(_Part):
     stale: str | None = None
     measured: str | None = None
     sources: tuple[str, ...] = ()
+    source_trials: tuple[int, ...] = ()
     evidence: str | None = None
     notes: tuple[str, ...] = ()
 

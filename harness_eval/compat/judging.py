@@ -146,6 +146,10 @@ def _seed(same: Iterable[Pool]) -> int:
 def _cell(subject: Subject, pool: Pool, **figures: Any) -> Cell:
     counted = {id(part): part for part, _ in pool.trials}.values() if pool.refused is None else pool.parts
     against = pool.canonical
+    judged_of = Counter[str]()
+    for part in counted:
+        judged_of[part.source] += sum(outcome.judged for outcome in part.outcomes.get(pool.harness.name, ()))
+    sources = sorted(judged_of)
     return Cell(
         subject=subject.id,
         harness=pool.harness.name,
@@ -154,7 +158,8 @@ def _cell(subject: Subject, pool: Pool, **figures: Any) -> Cell:
         wire=pool.harness.wire,
         against=None if against is None else _against(against),
         measured=max((part.created for part in counted), default="") or None,
-        sources=tuple(sorted({part.source for part in counted})),
+        sources=tuple(sources),
+        source_trials=tuple(judged_of[source] for source in sources),
         **figures,
     )
 

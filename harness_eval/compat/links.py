@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from harness_eval.compat.targets import REPORT, Part
 from harness_eval.report.anchors import endpoint_anchor, harness_anchor
 
+_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:|/", re.IGNORECASE)  # a colon of a file's name is quoted
 _ANCHOR = re.compile(rb'id="(endpoint-[a-z0-9._-]{1,200})"')
 
 
@@ -50,7 +51,7 @@ class Links:
 
     def moved(self, link: str | None, folder: Path) -> str | None:
         """A link of a document in another folder, as it leads from here."""
-        if link is None or urlsplit(link).scheme or link.startswith("/"):
+        if link is None or _ABSOLUTE.match(link):
             return link
         path, mark, anchor = link.partition("#")
         return os.path.relpath(folder.resolve() / path, self.out.resolve()) + mark + anchor

@@ -132,6 +132,8 @@ def document(path: Path) -> Matrix:
     for number, cell in enumerate(made.cells):
         if cell.subject not in known:
             raise ConfigError(f"{path}: cells.{number}.subject names none of `subjects`")
+        if cell.source_trials and len(cell.source_trials) != len(cell.sources):
+            raise ConfigError(f"{path}: cells.{number}.source_trials must have one number for each of `sources`")
     return made
 
 

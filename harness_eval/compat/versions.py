@@ -44,9 +44,10 @@ def measured(entry: Mapping[str, Json]) -> Measured:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The harnesses as they are now, by name."""
+    """The harnesses as they are now, by name, and when those were last measured that no lock names."""
 
     by_name: Mapping[str, Measured]
+    measured: Mapping[str, str]
 
     def stale(self, harness: Measured) -> str | None:
         """Why what was measured does not speak of the current harness; None where it does, or nothing is known."""
@@ -81,7 +82,7 @@ def current(seen: Iterable[tuple[str, Measured]], lock: Path | None) -> Current:
     for name, entry in read_lock(lock or folder("harnesses") / "harnesses.lock").items():
         if name in found and found[name].known:
             found[name] = Measured(name, entry.version, entry.id, entry.wire)
-    return Current(found)
+    return Current(found, {name: when for name, ((_, when, _), harness) in newest.items() if found[name] == harness})
 
 
 def _differ(one: str | None, other: str | None) -> bool:

@@ -17,6 +17,9 @@ from harness_eval.report.whole import encode, fill, replace
 FILES = ("compatibility.md", "compatibility.html", "compatibility.csv", "compatibility.json")
 BEGIN, END = "<!-- harness-eval compat: begin -->", "<!-- harness-eval compat: end -->"
 _TITLE = "# Compatibility"
+_FENCED = re.compile(
+    rb"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^ {0,3}(?P=fence)[`~]*[ \t]*\r?$|.*)", re.MULTILINE | re.DOTALL
+)
 _INTRODUCTION = f"{_TITLE}\n\n{BEGIN}\n{END}\n"
 
 
@@ -33,8 +36,9 @@ def write(data: Data, folder: Path) -> None:
 def update(data: Data, path: Path) -> None:
     """Bring a Markdown file up to date between its two marker lines, and the document beside it (same stem, .json).
 
-    What stands outside of the markers stays as it is, byte for byte, and so do the file's ends of lines. A file that
-    does not exist is made. Nothing is written that would say the same as before, whenever it was made.
+    What stands outside of the markers stays as it is, byte for byte, and so do the file's ends of lines. Markers in a
+    fenced block of code do not count. A file that does not exist is made. Nothing is written that would say the same as
+    before, whenever it was made.
 
     Raises:
         ConfigError: the file has no markers, or not each of them once and in order; or it cannot be read or written.
@@ -83,7 +87,8 @@ def _says_the_same(known: bytes | None, data: Data) -> bool:
 
 def _updated(text: bytes, block: bytes, path: Path) -> bytes:
     """The file with another block between its markers."""
-    places = {marker: [found.span() for found in _lines(marker).finditer(text)] for marker in (BEGIN, END)}
+    shown = _FENCED.sub(lambda found: b" " * len(found[0]), text)  # what is quoted as code is no marker
+    places = {marker: [found.span() for found in _lines(marker).finditer(shown)] for marker in (BEGIN, END)}
     if not places[BEGIN] and not places[END]:
         raise ConfigError(f"{path}: has no place for the matrix; put two lines there: {BEGIN} and {END}")
     if wrong := _damage(places):

@@ -155,7 +155,8 @@ def whole_phrase(place: Place) -> str:
         return word(place)
     figure, label = figure_phrase(place), label_phrase(place.cell)
     marks = [mark for mark, there in ((STALE, place.cell["stale"]), ("stands out", place.cell["flagged"])) if there]
-    basis = [basis_phrase(place.cell), label, more_phrase(place.cell)]
+    why = told(place.cell["reason"]) if place.kind == "unclear" and not figure and place.cell["trials"] else ""
+    basis = [basis_phrase(place.cell), why, label, more_phrase(place.cell)]
     parts = [f"{word(place)} {figure}".rstrip(), *basis, *marks]
     return ", ".join(part for part in parts if part)
 

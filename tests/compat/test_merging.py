@@ -6,6 +6,7 @@ import json
 import random
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,66 @@ def test_a_cell_of_no_row_is_refused(tmp_path: Path, runs: tuple[str, str]) -> N
         collect([str(tmp_path / "compatibility.json")])
 
 
+def stopped_at(number_of_tasks: int, folder: Path) -> Path:
+    """The first run, as it was when it had got so far."""
+    run = kept.write(folder, Kept(first_outcome))
+    lines = (run / "results.jsonl").read_text().splitlines(keepends=True)
+    (run / "results.jsonl").write_text("".join(lines[: 3 * number_of_tasks]))
+    return run
+
+
+def test_an_earlier_state_of_a_run_takes_nothing_from_a_document_of_a_later_one(tmp_path: Path) -> None:
+    early, late = stopped_at(40, tmp_path / "early"), stopped_at(60, tmp_path / "late")
+    (late / "report.html").write_text('<tr id="endpoint-0-harness-ours">')
+    asked = Asked(out=tmp_path)
+    whole = collect([str(late)], asked)
+    document = save(whole, tmp_path / "compatibility.json")
+    assert without_time(collect([str(document), str(early)], asked)) == without_time(whole)
+    document = save(collect([str(early)], asked), tmp_path / "compatibility.json")
+    assert without_time(collect([str(document), str(late)], asked)) == without_time(whole)
+
+
+def test_a_run_that_was_resumed_counts_though_a_document_rests_on_more_runs(tmp_path: Path) -> None:
+    early, late = stopped_at(40, tmp_path / "early"), stopped_at(60, tmp_path / "late")
+    other = kept.write(tmp_path / "other", Kept(second_outcome, created=LATER))
+    document = save(collect([str(early), str(other)]), tmp_path / "compatibility.json")
+    cell = by_name(collect([str(document), str(late)]))["kimi-k3", "ours"]
+    assert (cell.trials, cell.source_trials) == (60, (60,))
+    assert cell.notes == ("Left out: 100 trials of an earlier document, of runs not given now.",)
+    assert by_name(collect([str(document), str(early)]))["kimi-k3", "ours"].trials == 100
+
+
+def test_what_several_cells_note_is_said_once(tmp_path: Path, runs: tuple[str, str]) -> None:
+    document = save(collect([runs[0]]), tmp_path / "compatibility.json")
+    other = kept.write(tmp_path / "third", Kept(second_outcome, created=LATER, name="third"))
+    assert collect([str(document), str(other)]).notes == (
+        "kimi-k3 under ours, loose, tight: Left out: 60 trials of an earlier document, of runs not given now.",
+    )
+
+
+@pytest.mark.parametrize("address", ["//[", "http://[", "a/../[::1", "\ud800"])
+def test_an_address_that_is_none_stops_nothing(tmp_path: Path, runs: tuple[str, str], address: str) -> None:
+    made = collect(runs)
+    cells = [cell.model_copy(update={"evidence": address}) for cell in made.cells]
+    document = save(made.model_copy(update={"cells": tuple(cells)}), tmp_path / "compatibility.json")
+    assert collect([str(document)], Asked(out=tmp_path / "deep")).cells
+
+
+def test_the_newest_version_is_remembered_though_its_cell_is_left_out(tmp_path: Path) -> None:
+    """A canonical harness that is current goes before a newer run; what is current is not forgotten over it."""
+    lock = tmp_path / "lock"
+    lock.write_text("harnesses:\n  ours: {version: '1', id: id-ours, wire: wire-ours-1}\n")
+    old = kept.write(tmp_path / "old", Kept(first_outcome))
+    new = kept.write(tmp_path / "new", Kept(first_outcome, {"ours": "2", "tight": "1"}, created=LATER))
+    other = Kept(first_outcome, {"ours": "1", "tight": "2"}, created="2026-11-10T00:00:00+00:00")
+    third = kept.write(tmp_path / "third", replace(other, endpoints=({"name": "q", "model": "qwen"},)))
+    asked = Asked(lock=lock)
+    whole = collect(map(str, (old, new, third)), asked)
+    assert [cell.stale is None for cell in whole.cells if cell.harness == "tight"] == [True, False]
+    document = save(whole, tmp_path / "compatibility.json")
+    assert without_time(collect([str(document)], asked)) == without_time(whole)
+
+
 SUBJECTS = [Subject(id=f"s{n}", model=f"model-{n}") for n in range(2)]
 MOMENTS = [None, "2026-11-01", "2026-11-02", "2026-11-03"]
 
@@ -145,6 +206,7 @@ def cells(draw: st.DrawFn, subject: Subject, harness: str) -> Cell:
         trials=draw(st.integers(0, 300)),
         measured=draw(st.sampled_from(MOMENTS)),
         sources=tuple(runs),
+        source_trials=tuple(draw(st.integers(0, 3)) for _ in runs) if draw(st.booleans()) else (),
         notes=tuple(draw(st.sets(st.sampled_from(["one", "two"])))),
     )
 

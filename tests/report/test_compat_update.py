@@ -112,3 +112,15 @@ def test_what_is_no_markdown_file_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(ConfigError, match=name):
         update_compat(TINY, tmp_path / name)
+
+
+def test_markers_that_are_quoted_as_code_are_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "COMPATIBILITY.md"
+    quoted = f"```\n{BEGIN}\n{END}\n```\n~~~~ md\n```\n{BEGIN}\n~~~~\n".encode()
+    path.write_bytes(quoted + AROUND)
+    update_compat(TINY, path)
+    assert path.read_bytes().startswith(quoted + b"intro")
+    assert b"old" not in path.read_bytes()
+    path.write_bytes(quoted)
+    with pytest.raises(ConfigError, match="has no place for the matrix"):
+        update_compat(TINY, path)
