@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Annotated, TypeAlias
@@ -17,6 +18,7 @@ from harness_eval.report.columns import inert
 from harness_eval.report.wording import printable
 from harness_eval.types import Json
 
+_MARK = re.compile(r"#(?=#\w*\[)")  # begins a command in the logs of some CI systems; in JSON it stands in texts alone
 JsonFlag: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout; everything else on stderr.")]
 
 
@@ -27,7 +29,7 @@ def say(text: str) -> None:
 
 def print_json(value: Json) -> None:
     """A value as indented JSON on stdout."""
-    print(recording.dump(value, pretty=True).decode(), flush=True)
+    print(_MARK.sub(r"\\u0023", recording.dump(value, pretty=True).decode()), flush=True)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -36,16 +36,22 @@ def decide(pairs: Pairs, asked: Asked) -> Decided:
     found = _watched(pairs, asked) if _sequential(asked) else _at_once(pairs, asked)
     if _sequential(asked) and found.verdict in ("pass", "fail"):
         return found
+    why = _why_open(pairs, asked, found)
+    return Decided("incomplete", found.decision.model_copy(update={"needed": ""}), why) if why else found
+
+
+def _why_open(pairs: Pairs, asked: Asked, found: Decided) -> str:
+    """What is missing of a check before it says anything; "" where nothing is."""
     trials = pairs.trials
     ended = trials.judged + trials.lost
     if _too_many(pairs, asked):
         share = f"{trials.lost / ended:.0%}, more than {asked.lost_limit:.0%}"
-        return Decided("incomplete", found.decision, f"{count(trials.lost, 'trial')} of {ended:,} were lost ({share})")
+        return f"{count(trials.lost, 'trial')} of {ended:,} were lost ({share})"
     if _could_decide(pairs, asked, found.verdict):
-        return Decided("incomplete", found.decision, f"{count(trials.lost, 'lost trial')} could decide it")
+        return f"{count(trials.lost, 'lost trial')} could decide it"
     if found.verdict == "inconclusive" and not found.decision.pairs:
-        return Decided("incomplete", found.decision, "no pair of the same task and repeat has a verdict on both sides")
-    return found
+        return "no pair of the same task and repeat has a verdict on both sides"
+    return found.why
 
 
 def _sequential(asked: Asked) -> bool:

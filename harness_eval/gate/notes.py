@@ -42,7 +42,7 @@ def notes(matched: Matched, pairs: Pairs, asked: Asked) -> tuple[str, ...]:
 
 def _cap(matched: Matched, pairs: Pairs, asked: Asked) -> Iterator[str]:
     cap = pairs.after_TR.shape[1]
-    if asked.release or cap >= asked.cap:
+    if asked.release or not cap or cap >= asked.cap:
         return
     one, other = (len(side.solved) for side in matched.gated)
     whose = "the new run" if other <= one else "the baseline"

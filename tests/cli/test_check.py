@@ -145,6 +145,15 @@ def test_a_spent_budget_leaves_the_check_incomplete_and_is_told_in_it(
     assert "resume with" in said.err
 
 
+def test_json_holds_names_without_a_command_of_a_ci_system(harness_eval: Run, place: Place, tmp_path: Path) -> None:
+    named = snapshot.read(place.baseline).model_copy(update={"name": "###[group]x ##vso[task]"})
+    snapshot.write(named, tmp_path / "named.json")
+    said = harness_eval("check", tmp_path / "named.json", "--baseline", place.baseline, *WIDE, "--json")
+    assert said.json["after"]["name"] == named.name
+    assert "##[" not in said.out
+    assert "##vso[" not in said.out
+
+
 def test_a_verdict_is_printed_though_its_files_cannot_be_written(
     harness_eval: Run, place: Place, tmp_path: Path
 ) -> None:

@@ -178,6 +178,8 @@ def test_more_lost_trials_than_accepted_leave_no_verdict() -> None:
     lost = check(side(GOOD), after)
     assert (lost.verdict, lost.exit_code) == ("incomplete", 3)
     assert "15%, more than 10%" in lost.said
+    assert lost.decision is not None
+    assert lost.decision.needed == "", "the lost trials are needed, and no further pairs"
     assert len(lost.quarantined) == 15
     assert "lost trials could decide it" in check(side(GOOD), after, Asked(lost_limit=0.2)).said
 
