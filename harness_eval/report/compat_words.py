@@ -79,13 +79,17 @@ def symbol(place: Place) -> str:
 
 
 def figure_phrase(place: Place) -> str:
-    """The difference to canonical with its interval; of canonical itself the score; "" where nothing is known."""
+    """The difference to canonical with its interval; of canonical itself the score, and where nothing can be compared;
+    "" where that is not known either.
+    """
     if place.cell is None:
         return ""
-    if place.kind == "canonical":
-        return share(place.cell["rate"]) if place.cell["rate"]["estimate"] is not None else ""
-    found = place.cell["difference"]
-    return "" if found["estimate"] is None else difference(found, signed=True)
+    found, rate = place.cell["difference"], place.cell["rate"]
+    if found["estimate"] is not None:
+        return difference(found, signed=True)
+    if rate["estimate"] is None or place.kind == "unsupported":
+        return ""
+    return share(rate) if place.kind == "canonical" else f"score {share(rate)}"
 
 
 def figure_parts(place: Place) -> list[str]:
@@ -155,7 +159,8 @@ def whole_phrase(place: Place) -> str:
         return word(place)
     figure, label = figure_phrase(place), label_phrase(place.cell)
     marks = [mark for mark, there in ((STALE, place.cell["stale"]), ("stands out", place.cell["flagged"])) if there]
-    why = told(place.cell["reason"]) if place.kind == "unclear" and not figure and place.cell["trials"] else ""
+    alone = place.cell["difference"]["estimate"] is None and place.cell["trials"]
+    why = told(place.cell["reason"] or "") if place.kind == "unclear" and alone else ""
     basis = [basis_phrase(place.cell), why, label, more_phrase(place.cell)]
     parts = [f"{word(place)} {figure}".rstrip(), *basis, *marks]
     return ", ".join(part for part in parts if part)

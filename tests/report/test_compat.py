@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness_eval.compat.document import Column, Figure, Subject
 from harness_eval.report import compat_text, write_compat
 from harness_eval.report.compat_csv import COLUMNS, table
 from harness_eval.report.compat_grid import grid
@@ -185,3 +186,12 @@ def test_an_empty_matrix_has_forms_too() -> None:
     assert "0 of 0 combinations" in visible(page(data))
     assert "0 of 0 combinations" in compat_text(data)
     assert rows(table(data)) == []
+
+
+def test_where_nothing_can_be_compared_the_score_is_shown_and_why() -> None:
+    subject, column = Subject(id="k", model="Kimi-K3"), Column(name="bare")
+    told = {"verdict": "unclear", "reason": "no canonical harness is known", "difference": Figure(), "p": None}
+    data = compatibility.of((subject,), (column,), (compatibility.cell("k", "bare", **told),))
+    assert "unclear score 80.0 % [74.0, 85.0], 300 trials, no canonical harness is known" in compat_text(data)
+    assert "<br>score 80.0 % [74.0, 85.0]" in markdown(data)
+    assert "score 80.0 %" in visible(page(data))
