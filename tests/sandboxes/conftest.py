@@ -37,9 +37,10 @@ def make(kind: str) -> SandboxProvider:
 
 
 @pytest.fixture(scope="module")
-def boxes(request: pytest.FixtureRequest) -> SandboxProvider:
-    """The provider of the kind that the test is parametrised with."""
-    return make(request.param)
+async def boxes(request: pytest.FixtureRequest) -> AsyncIterator[SandboxProvider]:
+    """The provider of the kind that the test is parametrised with; it starts containers ahead of need."""
+    async with make(request.param) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
