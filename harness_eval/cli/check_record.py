@@ -16,6 +16,7 @@ from harness_eval.cli.replay import boxes_for, run_again
 from harness_eval.gate import record
 from harness_eval.gate.document import Check
 from harness_eval.gate.record import Recorded
+from harness_eval.report.recorded import read_study
 from harness_eval.rerun import Verdicts
 from harness_eval.study import INTERRUPTED
 
@@ -30,7 +31,7 @@ def check_record(given: Mapping[str, Any]) -> Check:
         ConfigError: there is no such run, or nothing in it that could be compared.
     """
     folder: Path = given["replay"]
-    study = store.read_study(folder)
+    study = read_study(folder)
     harnesses = record.today(study, given.get("harness", ()))
     found = record.compare(folder, study, harnesses)
     found = replace(found, as_recorded=record.unfollowed(study, given.get("harness", ())))

@@ -153,6 +153,8 @@ def _lines(value: Json, depth: int) -> list[bytes]:
 
 def _taken(side: Side) -> Snapshot:
     study, tasks = side.recorded.study, list(side.named("tasks").values())
+    if study.get("replay"):
+        raise ConfigError(f"{side.folder}: is a replay: its replies are those of another run, so name that one")
     sandbox = " on ".join(str(each) for each in (study.get("sandbox"), study.get("base_image")) if each)
     lost = Counter(outcome.owner for outcome in side.outcomes if not outcome.judged)
     data = {

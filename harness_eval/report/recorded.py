@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from sys import intern
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from harness_eval import config, probing, store
 from harness_eval.errors import redact
@@ -39,12 +39,13 @@ class _Study(BaseModel):
     harnesses: list[_Harness] | None = None
     unsupported: list[_Impossible] | None = None
     notes: list[str] | None = None
+    created: str | None = None
     versions: dict[str, str] | None = None
     limits: dict[str, float | None] | None = None
     planned: int | None = None
     repeats: int | None = None
     canonical_repeats: int | None = None
-    seed: int | None = None
+    seed: int | None = Field(default=None, ge=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +159,24 @@ class Recorded:
         return {axis: labels[axis] for axis in labels if axis in varied}
 
 
+def read_study(folder: Path) -> dict[str, Json]:
+    """The study of a run's folder, whose parts are of the kinds that readers rely on.
+
+    Raises:
+        ConfigError: there is none, or a damaged one.
+    """
+    study = store.read_study(folder)
+    config.parse(_Study, study, str(folder / store.STUDY))
+    return study
+
+
 def read(folder: Path) -> Recorded:
     """Study and results of a run's folder. A torn line does not count: its trial is owed again.
 
     Raises:
         ConfigError: if the folder holds no readable study.json, or a damaged one, or a damaged probe.json.
     """
-    study = store.read_study(folder)
-    config.parse(_Study, study, str(folder / store.STUDY))
+    study = read_study(folder)
     known = [{entry["name"] for entry in study.get(kind) or ()} for kind in ("tasks", "harnesses", "endpoints")]
     spent: dict[str, Spent] = {}
     latest: dict[tuple[Json, ...], Outcome] = {}  # in the order of the lines that count

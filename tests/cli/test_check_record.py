@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -146,6 +147,17 @@ def test_a_harness_that_was_not_recorded_is_a_mistake(harness_eval: Run, folder:
     said = harness_eval("check", "--replay", folder, "--harness", "codex-like")
     assert (said.code, said.out) == (2, "")
     assert f"no harness 'codex-like' was recorded; choices: canonical, {NAME}" in said.err
+
+
+@pytest.mark.parametrize("spoiled", [{"endpoints": 1.5}, {"endpoints": [1]}, {"created": 7}, {"repeats": "many"}])
+def test_a_damaged_study_is_a_mistake_in_one_line(
+    harness_eval: Run, folder: Path, spoiled: dict[str, object]
+) -> None:
+    study = store.read_study(folder)
+    (folder / "study.json").write_text(json.dumps({**study, **spoiled}))
+    said = harness_eval("check", "--replay", folder)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert f"study.json: {next(iter(spoiled))}" in said.err
 
 
 def test_a_run_without_records_tells_nothing(harness_eval: Run, folder: Path) -> None:

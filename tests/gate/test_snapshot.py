@@ -79,6 +79,14 @@ def test_neither_an_address_nor_the_name_of_a_variable_with_a_key_is_kept(tmp_pa
     assert not any(word in kept for word in ("127.0.0.1", "SECRET_KEY", "ROUTE"))
 
 
+def test_a_replay_is_no_run_of_its_own(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", Plan(tasks=20, harnesses=1))
+    study = json.loads((folder / "study.json").read_text())
+    (folder / "study.json").write_text(json.dumps({**study, "replay": {"of": "nightly"}}))
+    with pytest.raises(ConfigError, match="is a replay: its replies are those of another run"):
+        snapshot.snapshot_of(folder)
+
+
 def test_what_looks_like_a_key_is_not_kept(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", Plan(tasks=20, harnesses=1))
     study = json.loads((folder / "study.json").read_text())
