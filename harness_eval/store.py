@@ -84,14 +84,15 @@ def sound(row: Row) -> bool:
     """Whether a line has what every reader relies on."""
     failure, usage, again = row.get("failure"), row.get("usage"), row.get("recovered")
     texts = [row.get(key) for key in ("task", "harness", "endpoint")]
-    known = [row.get("score"), row.get("cost"), row.get("steps"), row.get("attempt")]
-    known += [again.get("score")] if isinstance(again, dict) else []
-    numbers = [row.get("repeat"), row.get("seconds"), *(each for each in known if each is not None)]
+    scores = [row.get("score"), again.get("score") if isinstance(again, dict) else None]
+    known = [each for each in (*scores, row.get("cost"), row.get("steps"), row.get("attempt")) if each is not None]
+    numbers = [row.get("repeat"), row.get("seconds"), *known]
     if failure is not None:
         texts += [failure.get("owner"), failure.get("message")] if isinstance(failure, dict) else [None]
     numbers += [usage.get(name) for name in Usage.__slots__] if isinstance(usage, dict) else [None]
     numeric = all(type(each) in (int, float) and each - each == 0 for each in numbers)  # neither infinite nor NaN
-    return numeric and type(row["repeat"]) is int and all(isinstance(each, str) for each in texts)
+    shares = numeric and all(0 <= score <= 1 for score in scores if score is not None)
+    return shares and type(row["repeat"]) is int and all(isinstance(each, str) for each in texts)
 
 
 def latest(folder: Path) -> Iterator[Row]:

@@ -302,9 +302,12 @@ def test_reading_many_lines_does_not_hold_them(tmp_path: Path) -> None:
         {"score": "x"},
         {"score": []},
         {"score": float("nan")},
+        {"score": 1.5},
+        {"score": -0.1},
         {"steps": "3"},
         {"attempt": {}},
         {"recovered": {"score": "x"}},
+        {"recovered": {"score": 2}},
     ],
 )
 def test_a_line_that_no_run_could_have_written_does_not_count(tmp_path: Path, spoiled: dict[str, object]) -> None:

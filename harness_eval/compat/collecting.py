@@ -93,6 +93,9 @@ def moved(made: Matrix, folder: Path, out: Path) -> Matrix:
 
 
 def _nothing(known: Targets, asked: Asked) -> str:
+    if known.parts and not any(part.tried for part in known.parts):
+        runs = sorted({str(part.side.folder) for part in known.parts})
+        return f"no cell: there is no trial in {listed(runs, _NAMED)}"
     if known.parts or known.documents:
         models = sorted({part.subject.model for part in known.parts})
         told = f"; models: {listed(models, _NAMED)}" if models and asked.models != "*" else ""

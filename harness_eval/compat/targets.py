@@ -12,7 +12,7 @@ from harness_eval import config, recording
 from harness_eval.compat.document import SCHEMA, Matrix, Subject
 from harness_eval.compat.subjects import digest_of, subject_of
 from harness_eval.compat.versions import Measured, measured
-from harness_eval.errors import ConfigError, nearest
+from harness_eval.errors import ConfigError, nearest, redact
 from harness_eval.report import support
 from harness_eval.report.comparison_pairing import Side, folder_and_endpoint
 from harness_eval.report.recorded import Outcome, Recorded, read
@@ -50,7 +50,7 @@ class Part:
     @cached_property
     def name(self) -> str:
         """The run's name, for notes."""
-        return one_line(self.study.get("name") or "unnamed study", _LENGTH)
+        return one_line(redact(str(self.study.get("name") or "unnamed study")), _LENGTH)
 
     @cached_property
     def created(self) -> str:

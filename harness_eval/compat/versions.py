@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness_eval.bundled import folder
-from harness_eval.errors import ConfigError
+from harness_eval.errors import ConfigError, redact
 from harness_eval.lock import read_lock
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
@@ -38,7 +38,7 @@ class Measured:
 def measured(entry: Mapping[str, Json]) -> Measured:
     """A harness of study.json."""
     told = (entry.get(key) for key in ("version", "id", "wire"))
-    version, own, wire = (None if value is None else one_line(value, _LENGTH) for value in told)
+    version, own, wire = (None if value is None else one_line(redact(str(value)), _LENGTH) for value in told)
     return Measured(str(entry["name"]), version, own, wire)
 
 

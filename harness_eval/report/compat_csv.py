@@ -6,6 +6,7 @@ import csv
 import io
 import re
 
+from harness_eval.errors import redact
 from harness_eval.report.compat_grid import Data, Place, grid
 from harness_eval.report.compat_words import link
 from harness_eval.report.wording import one_line
@@ -18,6 +19,7 @@ COLUMNS = (
     *("main_label", "main_label_owner", "main_label_trials", "measured", "sources", "evidence"),
 )
 _LONGEST = 1000  # characters of a text from outside
+_ENDLESS = 10_000  # of them that are looked at
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")  # as it begins where a spreadsheet may run it
 
 
@@ -75,5 +77,5 @@ def _field(value: Json) -> str:
         return "true" if value else "false"
     if not isinstance(value, str):
         return str(value)
-    text = one_line(value, _LONGEST)
+    text = one_line(redact(value[:_ENDLESS]), _LONGEST)
     return f"'{text}" if _FORMULA.match(text) else text

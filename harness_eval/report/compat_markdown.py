@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness_eval.report import compat_grid, compat_words, wording
 from harness_eval.report.compat_grid import Data, Grid, Place, grid, worst_first
+from harness_eval.report.compat_sentences import sentences
 from harness_eval.report.markdown import MOST_CHARACTERS, first_that_fits
 from harness_eval.report.templating import Ready, as_markdown, name, prose
 
@@ -67,6 +68,7 @@ def _rendered(data: Data, found: Grid, sizes: Sizes, title: str | None) -> str:
             cells=worst_first(cells)[: sizes.cells],
             hidden=len(cells) - sizes.cells,
             words=compat_words,
+            sentences=sentences,
             wording=wording,
             order=compat_grid.ORDER,
             linked=_linked,

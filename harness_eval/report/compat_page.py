@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from harness_eval.report import compat_grid, compat_words, wording
 from harness_eval.report.compat_grid import Data, grid
+from harness_eval.report.compat_sentences import sentences
 from harness_eval.report.templating import as_html
 
-SPOKEN = {"words": compat_words, "wording": wording, "worst_first": compat_grid.worst_first}  # by its templates
+SPOKEN = {  # by its templates
+    "words": compat_words,
+    "wording": wording,
+    "sentences": sentences,
+    "worst_first": compat_grid.worst_first,
+}
 _OPEN = 60  # cells, up to which all tables of details are open
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from harness_eval.report import compat_words as words
 from harness_eval.report.columns import WIDTH, cut, wrapped
 from harness_eval.report.compat_grid import ORDER, Data, Grid, Place, grid, worst_first
+from harness_eval.report.compat_sentences import sentences
 from harness_eval.report.wording import one_line
 
 _HEAD = 30  # characters of the names at the side
@@ -21,7 +22,7 @@ _SHOWN = 4  # harnesses of a model
 def compat_text(data: Data) -> str:
     """The content of compatibility.json as plain text for a terminal."""
     found = grid(data)
-    lines = [line for sentence in words.sentences(found, data) for line in textwrap.wrap(sentence, WIDTH)]
+    lines = [line for sentence in sentences(found, data) for line in textwrap.wrap(sentence, WIDTH)]
     lines += ["", *_matrix(found), *_models(found)]
     lines += wrapped("MEASURED", words.facts(data))
     for place, note in enumerate(data["notes"][:_NOTES]):
@@ -79,7 +80,8 @@ def _model(row: Sequence[Place]) -> Iterator[str]:
     yield f"{words.subject_title(row[0].subject)}: {words.counts_phrase(row)}"
     bad = [place for place in worst_first(row) if place.kind in ORDER and place.kind != "compatible"]
     for place in bad[:_SHOWN]:
-        yield f"  {one_line(place.harness['name'], 28):<30}{words.symbol(place)} {words.whole_phrase(place)}"
+        harness = one_line(words.name(place.harness["name"]), 28)
+        yield f"  {harness:<30}{words.symbol(place)} {words.whole_phrase(place)}"
     if len(bad) > _SHOWN:
         yield f"  and {len(bad) - _SHOWN} more"
     yield ""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from urllib.parse import quote
 
-from harness_eval.errors import listed
-from harness_eval.report.compat_grid import ORDER, Data, Grid, Place, worst_first
+from harness_eval.errors import redact
+from harness_eval.report.compat_grid import ORDER, Data, Grid, Place
 from harness_eval.report.wording import count, difference, one_line, points, share
 
 SYMBOLS = {
@@ -24,8 +24,7 @@ STALE, FLAG = "stale", "⚑"
 _NAME = 80  # characters of a name from outside
 _LONG = 300  # of a reason or a note
 _ENDLESS = 2000  # characters of either end of a text that is looked at
-_MODELS_NAMED = 4
-_HARNESSES_NAMED = 3
+_FURTHEST = 9  # times as many tasks as there are: no estimate of further ones is larger
 _SCHEME = re.compile(r"\s*[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
@@ -38,12 +37,12 @@ def subject_title(subject: Data) -> str:
 
 def name(text: object) -> str:
     """A name from outside on one line, at most so long."""
-    return one_line(_ends(str(text)), _NAME)
+    return one_line(redact(_ends(str(text))), _NAME)
 
 
 def told(text: object) -> str:
     """A reason or a note on one line, at most so long."""
-    return one_line(_ends(str(text)), _LONG)
+    return one_line(redact(_ends(str(text))), _LONG)
 
 
 def _ends(text: str) -> str:
@@ -138,7 +137,12 @@ def detail_phrase(place: Place) -> str:
 def more_phrase(cell: Data) -> str:
     """What would decide an unclear verdict."""
     more = cell["extra_tasks"]
-    return f"about {count(more, 'more task')} would decide" if more else ""
+    return f"{roughly(cell)} {count(more, 'more task')} would decide" if more else ""
+
+
+def roughly(cell: Data) -> str:
+    """How the number of further tasks is meant: no estimate goes beyond ten times those that there are."""
+    return "at least" if cell["extra_tasks"] >= _FURTHEST * cell["pairs"] > 0 else "about"
 
 
 def stale_phrase(cell: Data) -> str:
@@ -176,87 +180,6 @@ def counts_phrase(places: Iterable[Place]) -> str:
     """How many of each verdict, those without any left out."""
     found = counts(places)
     return " · ".join(f"{found[kind]} {kind}" for kind in ORDER if found[kind]) or "nothing judged"
-
-
-def sentences(grid: Grid, data: Data) -> list[str]:
-    """The matrix in plain sentences: how many of each, what is broken where, what is stale, what is unclear."""
-    return [
-        _all_of_them(grid),
-        _worse(grid, "broken"),
-        *([_worse(grid, "degraded")] if any(place.kind == "degraded" for place in grid.places) else []),
-        *_unclear(list(grid.places)),
-        *_stale(list(grid.places)),
-        *_scripted(data["subjects"]),
-    ]
-
-
-def _all_of_them(grid: Grid) -> str:
-    found = counts(grid.places)
-    number = sum(found[kind] for kind in ORDER)
-    parts = [f"{found[kind]:,} {kind}" for kind in ORDER if kind != "compatible" and found[kind]]
-    rest = f"; {', '.join(parts)}" if parts else ""
-    untried = f"; {found['untried']:,} not tried" if found["untried"] else ""
-    over = f"{count(len(grid.subjects), 'model')} × {count(len(grid.harnesses), 'harness')}"
-    verb = "is" if found["compatible"] == 1 else "are"
-    return f"{over}: {found['compatible']:,} of {count(number, 'combination')} {verb} compatible{rest}{untried}."
-
-
-def _worse(grid: Grid, kind: str) -> str:
-    found = [(row[0].subject, [place for place in row if place.kind == kind]) for row in grid.rows if row]
-    rows = sorted(((one, places) for one, places in found if places), key=lambda pair: -len(pair[1]))
-    if not rows:
-        return f"No model is surely {kind} under any harness."
-    if len(rows) <= _MODELS_NAMED:
-        parts = [f"{subject_title(one)} under {_named(places)}" for one, places in rows]
-        return f"{kind.capitalize()}: {'; '.join(parts)}."
-    models = [f"{subject_title(one)} under {count(len(places), 'harness')}" for one, places in rows]
-    where = Counter(name(place.harness["name"]) for _, places in rows for place in places)
-    harnesses = [f"{one} ({count(many, 'model')})" for one, many in where.most_common()]
-    most = f"most often under {listed(harnesses, _HARNESSES_NAMED)}"
-    return f"{kind.capitalize()}: {listed(models, _HARNESSES_NAMED)} models; {most}."
-
-
-def _named(places: Sequence[Place]) -> str:
-    """Their harnesses, the largest drop first."""
-    names = []
-    for place in worst_first(places):
-        drop = (place.cell or {})["difference"]["estimate"]
-        names.append(name(place.harness["name"]) + (f" ({points(drop, signed=True)})" if drop is not None else ""))
-    return listed(names, _HARNESSES_NAMED)
-
-
-def _unclear(places: Sequence[Place]) -> list[str]:
-    cells = [place.cell for place in places if place.cell is not None and place.kind == "unclear"]
-    if not cells:
-        return []
-    more = sorted(cell["extra_tasks"] for cell in cells if cell["extra_tasks"])
-    said = f"{count(len(cells), 'combination')} {'is' if len(cells) == 1 else 'are'} unclear"
-    if not more:
-        return [f"{said}; how many more tasks would decide cannot be told."]
-    if more[-1] > more[0]:
-        every = "all of them" if len(more) == len(cells) else f"{len(more)} of them"
-        return [f"{said}; about {count(more[0], 'more task')} would decide the nearest, about {more[-1]:,} {every}."]
-    whom = "it" if len(cells) == 1 else "them" if len(more) == len(cells) else f"{len(more)} of them"
-    return [f"{said}; about {count(more[0], 'more task')} would decide {whom}."]
-
-
-def _stale(places: Sequence[Place]) -> list[str]:
-    found = Counter(name(place.harness["name"]) for place in places if place.cell is not None and place.cell["stale"])
-    if not found:
-        return []
-    number = sum(found.values())
-    names = listed([f"{one} ({many})" for one, many in found.most_common()], _HARNESSES_NAMED)
-    verb = "is" if number == 1 else "are"
-    speaks = f"{'does' if number == 1 else 'do'} not speak of the current harness"
-    return [f"{count(number, 'combination')} {verb} stale, that is, {speaks}: {names}."]
-
-
-def _scripted(subjects: Sequence[Data]) -> list[str]:
-    number = sum(one["scripted"] for one in subjects)
-    if not number:
-        return []
-    which = "All rows are" if number == len(subjects) else f"{count(number, 'row')} {'is' if number == 1 else 'are'}"
-    return [f"{which} of a scripted agent, not of a language model."]
 
 
 def column_detail(harness: Data) -> str:

@@ -16,7 +16,8 @@ from harness_eval.report.compat_csv import COLUMNS, table
 from harness_eval.report.compat_grid import grid
 from harness_eval.report.compat_markdown import markdown
 from harness_eval.report.compat_page import page
-from harness_eval.report.compat_words import link, sentences
+from harness_eval.report.compat_sentences import sentences
+from harness_eval.report.compat_words import link
 from tests.report import compatibility
 from tests.report.compatibility import HOSTILE, Data
 from tests.report.test_forms import Page
@@ -186,6 +187,26 @@ def test_an_empty_matrix_has_forms_too() -> None:
     assert "0 of 0 combinations" in visible(page(data))
     assert "0 of 0 combinations" in compat_text(data)
     assert rows(table(data)) == []
+
+
+def test_an_estimate_of_further_tasks_that_ends_at_its_bound_is_a_lower_one() -> None:
+    subject, columns = Subject(id="k", model="Kimi-K3"), (Column(name="near"), Column(name="far"))
+    told = {"verdict": "unclear", "pairs": 64, "tasks": 64}
+    cells = [
+        compatibility.cell("k", one.name, extra_tasks=n, **told) for one, n in zip(columns, (30, 576), strict=True)
+    ]
+    text = compat_text(compatibility.of((subject,), columns, tuple(cells)))
+    assert "about 30 more tasks would decide the nearest, at least 576 all of them." in text
+    assert "at least 576 more tasks would decide" in text
+
+
+def test_what_looks_like_a_key_is_in_no_form() -> None:
+    subject = Subject(id="k", model="sk-abcdefgh12345678", serving="https://me:hunter2-x@host/v1")
+    name = "ghp_0123456789abcdefghij"
+    cell = compatibility.broken("k", name, reason="api_key=0123456789", evidence=None)
+    data = compatibility.of((subject,), (Column(name=name),), (cell,))
+    forms = markdown(data) + page(data) + table(data) + compat_text(data)
+    assert not re.search("sk-abc|hunter2|ghp_0|0123456789", forms)
 
 
 def test_where_nothing_can_be_compared_the_score_is_shown_and_why() -> None:
