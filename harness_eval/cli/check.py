@@ -152,6 +152,8 @@ def _carried_out(given: _Given) -> Check:
     if target is None or (target.endswith((".yaml", ".yml")) and not Path(target).is_dir()):
         return check_study(before, asked, given)
     _refuse(given, _OF_TRIALS, f"belongs to trials that are run, and those of {target} have been")
+    if "release" in given:
+        _refuse(given, {"repeats"}, f"does not go with --release, which looks at all repeats of {target}")
     return checked(before, snapshot.read(Path(target)), asked)
 
 

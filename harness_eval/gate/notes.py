@@ -70,6 +70,8 @@ def _age(before: Snapshot, after: Snapshot) -> Iterator[str]:
     made, now = _time(before), _time(after)
     if made and now and now - made > _OLD:
         yield f"the baseline is {(now - made).days} days older than the new run: make it anew every {_OLD.days} days"
+    if made and now and made > now:
+        yield "the baseline was made after the new run: the other way round, what became better would be told as worse"
     if before.created and (before.name, before.created) == (after.name, after.created) and before == after:
         yield "both are the same run"
 

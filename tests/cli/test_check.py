@@ -222,6 +222,7 @@ def test_without_a_study_the_baseline_s_own_tasks_are_asked(harness_eval: Run, p
         (("RUN", "--baseline", "B", "--gate", "sprtt"), "--gate: 'sprtt' is not known; did you mean 'sprt'?"),
         (("RUN", "--baseline", "B", "--release", "--gate", "sprt"), "--release: looks once"),
         (("RUN", "--baseline", "B", "--repeats", "4"), "--repeats: the baseline has 3 of 'canonical'"),
+        (("RUN", "--baseline", "B", "--release", "--repeats", "1"), "--repeats: does not go with --release"),
         (("RUN", "--baseline", "B", "--margin", "0"), "--margin: must be above 0 and below 1, not 0"),
         (("RUN", "--baseline", "B", "--alpha", "nan"), "--alpha: must be above 0 and below 0.5, not nan"),
         (("RUN", "--baseline", "B", "--changed", "siute"), "--changed: 'siute' is not known; did you mean 'suite'?"),

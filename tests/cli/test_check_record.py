@@ -150,9 +150,7 @@ def test_a_harness_that_was_not_recorded_is_a_mistake(harness_eval: Run, folder:
 
 
 @pytest.mark.parametrize("spoiled", [{"endpoints": 1.5}, {"endpoints": [1]}, {"created": 7}, {"repeats": "many"}])
-def test_a_damaged_study_is_a_mistake_in_one_line(
-    harness_eval: Run, folder: Path, spoiled: dict[str, object]
-) -> None:
+def test_a_damaged_study_is_a_mistake_in_one_line(harness_eval: Run, folder: Path, spoiled: dict[str, object]) -> None:
     study = store.read_study(folder)
     (folder / "study.json").write_text(json.dumps({**study, **spoiled}))
     said = harness_eval("check", "--replay", folder)

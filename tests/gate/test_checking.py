@@ -366,6 +366,7 @@ def test_what_a_reader_must_know_is_noted() -> None:
         assert said in told
     assert "0.1.0 in the baseline, 0.2.0 now" in told
     assert "both are the same run" in check(before, before).notes
+    assert "the baseline was made after the new run" in "; ".join(check(after, before).notes)
 
 
 def test_tasks_made_from_one_template_are_noted() -> None:
