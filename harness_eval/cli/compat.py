@@ -11,13 +11,15 @@ from harness_eval import report as reports
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.compat import Asked, Margins, Matrix, collect, moved
 from harness_eval.compat.document import Verdict
+from harness_eval.compat.targets import document
 from harness_eval.errors import ConfigError, nearest
-from harness_eval.report.compat_files import beside
+from harness_eval.report.compat_files import beside, shows_a_matrix
 
 app = typer.Typer(add_completion=False)
 
 _TARGETS = "Folders of runs (imported ones, too), and earlier documents; of a run without ENDPOINT all its endpoints."
-_MARGIN = "A drop against the canonical harness that is surely smaller is compatible, 0..1."
+_MARGIN = "A drop against the canonical harness that is surely smaller is compatible, 0..1; 0.1 unless given, or what "
+_MARGIN += "the file that is updated has."
 _BROKEN = "A drop that is surely larger is broken; as --margin unless given, never smaller."
 _LOCK = "What says which version of a harness is the current one; without it the lock of the bundled harnesses."
 _OUT = "Write compatibility.json, .md, .html and .csv there."
@@ -31,7 +33,7 @@ def compat(
     targets: Annotated[
         list[str] | None, typer.Argument(metavar="RUN[:ENDPOINT] | compatibility.json ...", help=_TARGETS)
     ] = None,
-    margin: Annotated[float, typer.Option(help=_MARGIN)] = 0.10,
+    margin: Annotated[float | None, typer.Option(help=_MARGIN)] = None,
     broken_margin: Annotated[float | None, typer.Option(help=_BROKEN)] = None,
     model: Annotated[str, typer.Option(metavar="GLOB", help="Take only these models from what is given.")] = "*",
     harness: Annotated[str, typer.Option(metavar="GLOB", help="Take only these harnesses from it.")] = "*",
@@ -43,8 +45,9 @@ def compat(
     as_json: JsonFlag = False,
 ) -> None:
     """Say which models are compatible with which harnesses, on all trials of the runs that are given."""
-    margins, wanted = _margins(margin, broken_margin), _verdicts(fail_on)
-    earlier = None if update is None else beside(update)
+    wanted = _verdicts(fail_on)
+    earlier = None if update is None else _earlier(update)
+    margins = _margins(margin, broken_margin, _usual(earlier))
     base = update.parent if update is not None else out if out is not None else Path()
     asked = Asked(margins, lock, base, links, model, harness, earlier)
     made = collect(targets or (), asked)
@@ -64,12 +67,33 @@ def compat(
     raise typer.Exit(_exit_code(made, wanted))
 
 
-def _margins(compatible: float, broken: float | None) -> Margins:
+def _earlier(update: Path) -> Path:
+    """The document that a file which is updated goes on from.
+
+    Raises:
+        ConfigError: it is missing, and the file shows a matrix that would be lost.
+    """
+    kept = beside(update)
+    if not kept.exists() and shows_a_matrix(update):
+        told = f"{kept}, which it goes on from, is missing; restore that, or empty the place between the markers"
+        raise ConfigError(f"{update}: shows a matrix, but {told}")
+    return kept
+
+
+def _usual(earlier: Path | None) -> Margins:
+    """The margins where no flag names any."""
+    return document(earlier).margins if earlier is not None and earlier.is_file() else Margins()
+
+
+def _margins(margin: float | None, broken: float | None, usual: Margins) -> Margins:
     """Both margins.
 
     Raises:
         ConfigError: one is out of range, or the second is the smaller one.
     """
+    if margin is None and broken is None:
+        return usual
+    compatible = usual.compatible if margin is None else margin
     for flag, value in (("--margin", compatible), ("--broken-margin", broken)):
         if value is not None and not 0 < value < 1:
             raise ConfigError(f"{flag}: must be above 0 and below 1, not {value:g}")

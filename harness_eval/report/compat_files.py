@@ -85,17 +85,35 @@ def _says_the_same(known: bytes | None, data: Data) -> bool:
     return same
 
 
+def shows_a_matrix(path: Path) -> bool:
+    """Whether anything stands between the markers of a file.
+
+    Raises:
+        ConfigError: it has no sound markers, or cannot be read.
+    """
+    text = _read(path)
+    if text is None:
+        return False
+    start, end = _place(text, path)
+    return bool(text[start:end].strip())
+
+
 def _updated(text: bytes, block: bytes, path: Path) -> bytes:
     """The file with another block between its markers."""
-    shown = _FENCED.sub(lambda found: b" " * len(found[0]), text)  # what is quoted as code is no marker
+    start, end = _place(text, path)
+    newline = b"\r\n" if text[:start].endswith(b"\r\n") else b"\n"
+    return text[:start] + (b"\n" + block.strip() + b"\n\n").replace(b"\n", newline) + text[end:]
+
+
+def _place(text: bytes, path: Path) -> tuple[int, int]:
+    """Where the place between the markers begins and ends; what is quoted as code is no marker."""
+    shown = _FENCED.sub(lambda found: b" " * len(found[0]), text)
     places = {marker: [found.span() for found in _lines(marker).finditer(shown)] for marker in (BEGIN, END)}
     if not places[BEGIN] and not places[END]:
         raise ConfigError(f"{path}: has no place for the matrix; put two lines there: {BEGIN} and {END}")
     if wrong := _damage(places):
         raise ConfigError(f"{path}: {wrong}; needed are two lines, each once: {BEGIN} and below it {END}")
-    (_, start), (end, _) = places[BEGIN][0], places[END][0]
-    newline = b"\r\n" if text[:start].endswith(b"\r\n") else b"\n"
-    return text[:start] + (b"\n" + block.strip() + b"\n\n").replace(b"\n", newline) + text[end:]
+    return places[BEGIN][0][1], places[END][0][0]
 
 
 def _lines(marker: str) -> re.Pattern[bytes]:

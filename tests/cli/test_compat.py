@@ -64,3 +64,24 @@ def test_what_cannot_be_is_one_line_and_two(
     said = harness_eval("compat", run, *flags)
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert told in said.err
+
+
+def test_an_update_keeps_the_margins_of_its_file_unless_a_flag_names_others(tmp_path: Path, harness_eval: Run) -> None:
+    run = kept.write(tmp_path / "run", Kept(first_outcome))
+    page = tmp_path / "COMPATIBILITY.md"
+    harness_eval("compat", run, "--update", page, "--margin", "0.05", "--broken-margin", "0.2")
+    margins = {"compatible": 0.05, "broken": 0.2}
+    assert harness_eval("compat", run, "--update", page, "--json").json["margins"] == margins
+    said = harness_eval("compat", run, "--update", page, "--margin", "0.15", "--json")
+    assert said.json["margins"] == {"compatible": 0.15, "broken": 0.15}
+
+
+def test_a_matrix_whose_document_is_missing_is_not_written_over(tmp_path: Path, harness_eval: Run) -> None:
+    run = kept.write(tmp_path / "run", Kept(first_outcome))
+    page = tmp_path / "COMPATIBILITY.md"
+    harness_eval("compat", run, "--update", page)
+    before = page.read_bytes()
+    page.with_suffix(".json").unlink()
+    said = harness_eval("compat", run, "--update", page)
+    assert (said.code, page.read_bytes(), page.with_suffix(".json").exists()) == (2, before, False)
+    assert "COMPATIBILITY.json, which it goes on from, is missing; restore that, or empty the place" in said.err
