@@ -127,7 +127,8 @@ def parse(model: type[Model], data: Json, where: str) -> Model:
         problems = error.errors(include_url=False)
         told = [_told(model, data, problem) for problem in problems[:_SHOWN]]
         rest = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise ConfigError(redact(f"{where}: {'; '.join(told)}{rest}")) from None
+        line = " ".join(f"{where}: {'; '.join(told)}{rest}".splitlines())  # a key may hold ends of lines
+        raise ConfigError(redact(line)) from None
 
 
 def _told(model: type[BaseModel], data: Json, problem: ErrorDetails) -> str:

@@ -61,14 +61,23 @@ def load_or_none(data: bytes) -> Json | None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all, even if the machine stops."""
+    """Write a file so that it is there whole or not at all, even if the machine stops.
+
+    Raises:
+        OSError: it cannot be written; it names a file.
+    """
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        error.filename = error.filename or str(path)  # a full disk does not say where
+        raise
 
 
 def _plain(value: object) -> Json:

@@ -150,6 +150,15 @@ def test_merge_keys_may_stand_twice(tmp_path: Path) -> None:
     assert read_yaml(file(tmp_path, text))["z"] == {"a": 1, "b": 2}
 
 
+def test_a_key_with_ends_of_lines_leaves_one_line() -> None:
+    class Counted(BaseModel):
+        counts: dict[str, int]
+
+    with pytest.raises(ConfigError) as caught:
+        parse(Counted, {"counts": {"a\n::error::b\r\u2028c": "x"}}, "f.yaml")
+    assert len(str(caught.value).splitlines()) == 1
+
+
 def test_an_endless_wrong_value_is_not_repeated_whole() -> None:
     with pytest.raises(ConfigError) as found:
         parse(Inner, {"base_url": "http://x", "mode": "a" * 10_000_000}, "file")

@@ -203,6 +203,7 @@ def test_lost_trials_that_could_turn_a_pass_into_a_fail_leave_it_incomplete() ->
     for asked in (Asked(), Asked(gate="fixed", alpha=0.2), Asked(gate="e-process")):
         told = check(before, after, asked)
         assert (told.verdict, "9 lost trials could decide it" in told.said) == ("incomplete", True)
+    assert found(before, after, release=True).verdict == "incomplete"
     assert found(before, side(["x" * 2 + "1" * 98])).verdict == "pass"
     assert found(side(["0" * 9 + "1" * 91] * 5), after).verdict == "pass", "they could only have become better"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,17 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     for name in ("loop", "nothing"):
         with pytest.raises(ConfigError, match=name):
             snapshot.read(tmp_path / name)
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_file_and_is_told_with_its_name(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError, match=r"File too large: '.*baseline\.json'"):
+            snapshot.write(side(["1" * 100]), tmp_path / "baseline.json")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_writing_replaces_a_link_and_not_what_it_leads_to(tmp_path: Path) -> None:
