@@ -33,7 +33,7 @@ def _all_of_them(grid: Grid) -> str:
     rest = f"; {', '.join(parts)}" if parts else ""
     untried = f"; {found['untried']:,} not tried" if found["untried"] else ""
     over = f"{count(len(grid.subjects), 'model')} × {count(len(grid.harnesses), 'harness')}"
-    verb = "is" if found["compatible"] == 1 else "are"
+    verb = "is" if 1 in (found["compatible"], number) else "are"
     return f"{over}: {found['compatible']:,} of {count(number, 'combination')} {verb} compatible{rest}{untried}."
 
 

@@ -216,3 +216,14 @@ def test_where_nothing_can_be_compared_the_score_is_shown_and_why() -> None:
     assert "unclear score 80.0 % [74.0, 85.0], 300 trials, no canonical harness is known" in compat_text(data)
     assert "<br>score 80.0 % [74.0, 85.0]" in markdown(data)
     assert "score 80.0 %" in visible(page(data))
+
+
+@pytest.mark.parametrize(
+    ("compatible", "all_of_them", "verb"), [(0, 1, "is"), (1, 2, "is"), (2, 2, "are"), (0, 2, "are")]
+)
+def test_numbers_agree_with_their_verb(compatible: int, all_of_them: int, verb: str) -> None:
+    names = [f"h{number}" for number in range(all_of_them)]
+    kinds = [compatibility.cell if number < compatible else compatibility.broken for number in range(all_of_them)]
+    cells = tuple(kind("k", name) for kind, name in zip(kinds, names, strict=True))
+    data = compatibility.of((Subject(id="k", model="m"),), tuple(Column(name=name) for name in names), cells)
+    assert f" {verb} compatible" in sentences(grid(data), data)[0]
