@@ -132,8 +132,8 @@ class StudyConfig(_Section):
 
     @model_validator(mode="after")
     def _design_has_a_family(self) -> StudyConfig:
-        if "design" in self.model_fields_set and self.family is None:
-            raise ValueError("design: chooses from a family, so `family` is needed too")
+        if "design" in self.model_fields_set and self.family is None and self.design.kind != "canonical":
+            raise ValueError(f"design: {self.design.kind} chooses from a family, so `family` is needed too")
         return self
 
 

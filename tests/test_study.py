@@ -58,7 +58,7 @@ def refused(path: Path, **overrides: object) -> str:
             "design: 'orthogonl' is not known; did you mean 'orthogonal'?",
         ),
         ({"family": "dmeo"}, "did you mean 'demo'?"),
-        ({"design": "random"}, "so `family` is needed too"),
+        ({"design": "random"}, "design: random chooses from a family, so `family` is needed too"),
         ({"harnesses": ["canonicl"]}, "did you mean 'canonical'?"),
         ({"tasks": {"suite": "./suite", "include": ["aplha"]}}, "'aplha' matches no task of"),
         ({"tasks": {"suite": "./suite", "exclude": ["*"]}}, "nothing is left"),
@@ -135,6 +135,12 @@ def test_the_canonical_harness_may_have_more_repeats(write: object) -> None:
     counted = Counter(key.harness for key in resolved.keys)
     assert counted.pop("canonical") == 4 * 3
     assert set(counted.values()) == {3}
+
+
+@pytest.mark.parametrize("design", ["canonical", {"kind": "canonical"}])
+def test_the_canonical_design_needs_no_family(write: object, design: object) -> None:
+    resolved = resolve(load_study(write(design=design, harnesses=["pi-like"])))
+    assert [harness.name for harness in resolved.harnesses] == ["canonical", "pi-like"]
 
 
 def test_a_named_harness_is_added_once(write: object, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from harness_eval.types import Json
 
 _NAMES_SHOWN = 4
 _VALUE_LENGTH = 60
+_HASH = re.compile(r"[0-9a-f]{32,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def match(before: Snapshot, after: Snapshot, asked: Asked) -> Matched:
     found += [*_endpoint(before.endpoint, after.endpoint), *_limits(before, after)]
     refused = [each for each in found if each.kind not in asked.changed]
     if refused:
-        raise ConfigError(_refusal(before, after, refused))
+        raise ConfigError(_refusal(refused))
     differing = set(_differing_tasks(before, after))
     known = {task.name for task in after.tasks} - differing
     tasks = look_order((task.name for task in before.tasks if task.name in known), after.seed)
@@ -120,11 +122,11 @@ def _suite(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
 def _harnesses(before: Snapshot, after: Snapshot, names: Sequence[str]) -> Iterator[Difference]:
     for name in names:
         one, other = _harness(before, name), _harness(after, name)
-        keys = [key for key in ("id", "version", "wire") if _differs(getattr(one, key), getattr(other, key))]
+        keys = [key for key in ("version", "id", "wire") if _differs(getattr(one, key), getattr(other, key))]
         if keys:
-            yield Difference(
-                kind="harness", what=one_line(name, _VALUE_LENGTH), detail=_told(one, other, keys, getattr)
-            )
+            same = f"still version {_value(one.version)}; " if one.version and one.version == other.version else ""
+            detail = same + _told(one, other, keys, getattr)
+            yield Difference(kind="harness", what=one_line(name, _VALUE_LENGTH), detail=detail)
 
 
 def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
@@ -140,7 +142,7 @@ def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
         said = [served(side, kind) for side in (before, after)]
         if all(said) and not said[0] & said[1]:
             names = [listed([one_line(each, _VALUE_LENGTH) for each in sorted(each_side)], 3) for each_side in said]
-            detail = f"{kind} {names[0]} in the baseline, {names[1]} now"
+            detail = f"{kind} {names[0]} -> {names[1]}"
             yield Difference(kind="endpoint", what="what the server says of itself", detail=detail)
 
 
@@ -170,22 +172,21 @@ def _limits(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
 
 
 def _told(one: Mapping[str, Json] | SnapshotHarness, other: Json, keys: Sequence[str], get: Callable[..., Json]) -> str:
-    """What differs, with both values."""
-    return "; ".join(f"{key} {_value(get(one, key))} in the baseline, {_value(get(other, key))} now" for key in keys)
+    """What differs, with the value of the baseline and that of now."""
+    return "; ".join(f"{key} {_value(get(one, key))} -> {_value(get(other, key))}" for key in keys)
 
 
 def _value(value: Json) -> str:
     text = value if isinstance(value, str) else recording.dump(value).decode()
+    if _HASH.fullmatch(text):
+        return text[:12]
     return "unset" if _blank(value) else one_line(text, _VALUE_LENGTH)
 
 
-def _refusal(before: Snapshot, after: Snapshot, refused: Sequence[Difference]) -> str:
+def _refusal(refused: Sequence[Difference]) -> str:
     flags = " ".join(f"--changed {kind}" for kind in dict.fromkeys(each.kind for each in refused))
-    told = "; ".join(f"{each.kind}: {each.what} ({each.detail})" for each in refused)
-    return (
-        f"{_title(after)} cannot be checked against {_title(before)}, for they differ in {told}. "
-        f"Make the baseline anew, or accept what differs with {flags}"
-    )
+    told = "; ".join(f"{each.kind} ({each.what}: {each.detail})" for each in refused)
+    return f"differs from the baseline: {told}. Make the baseline anew, or accept this with {flags}"
 
 
 def _title(side: Snapshot) -> str:

@@ -46,17 +46,17 @@ def harness(**changes: Any) -> dict[str, Any]:
 DIFFERENT = {
     "a task's content": ("suite", {"tasks": tasks(100, digest="f" * 64)}, "task-000 was 000000000000, is ffffffffffff"),
     "a task's name": ("suite", {"tasks": [{"name": "new"}, *tasks(100)[1:]]}, "task-000"),
-    "an id": ("harness", harness(id="other"), "id id-canonical in the baseline, other now"),
-    "a version": ("harness", harness(version="2"), "version 1 in the baseline, 2 now"),
-    "a wire": ("harness", harness(wire="w"), "wire wire-canonical in the baseline, w now"),
-    "a model": ("endpoint", endpoint(model="n"), "model m in the baseline, n now"),
-    "a setting": ("endpoint", settings(max_tokens=200), "max_tokens 100 in the baseline, 200 now"),
+    "an id": ("harness", harness(id="other"), "still version 1; id id-canonical -> other"),
+    "a version": ("harness", harness(version="2"), "version 1 -> 2"),
+    "a wire": ("harness", harness(wire="w"), "still version 1; wire wire-canonical -> w"),
+    "a model": ("endpoint", endpoint(model="n"), "model m -> n"),
+    "a setting": ("endpoint", settings(max_tokens=200), "max_tokens 100 -> 200"),
     "an inner setting": (
         "endpoint",
         settings(extra_body={"top_p": 1}),
-        "extra_body.top_p unset in the baseline, 1 now",
+        "extra_body.top_p unset -> 1",
     ),
-    "a limit": ("limits", {"limits": {"steps": 30}}, "steps 60 in the baseline, 30 now"),
+    "a limit": ("limits", {"limits": {"steps": 30}}, "steps 60 -> 30"),
 }
 
 
@@ -67,15 +67,24 @@ def test_what_differs_is_refused_with_both_values_and_accepted_by_a_flag(name: s
     with pytest.raises(ConfigError) as caught:
         check(before, after)
     assert said in str(caught.value)
+    assert str(caught.value).startswith(f"differs from the baseline: {kind} (")
     assert str(caught.value).endswith(f"--changed {kind}")
     if name != "a task's content":  # all of them differ, so that nothing is left
         changed = found(before, after, changed=frozenset({kind})).changed
         assert [(each.kind, said in each.detail) for each in changed][:1] == [(kind, True)]
 
 
+def test_a_harness_that_changed_is_told_by_its_version_first_and_its_hashes_in_short() -> None:
+    before, after = (side(GOOD, **harness(version=name, id=name * 12, wire=name * 64)) for name in "12")
+    with pytest.raises(ConfigError) as caught:
+        check(before, after)
+    told = f"version 1 -> 2; id {'1' * 12} -> {'2' * 12}; wire {'1' * 12} -> {'2' * 12}"
+    assert str(caught.value).startswith(f"differs from the baseline: harness (canonical: {told})")
+
+
 def test_another_serving_that_the_server_itself_names_is_refused() -> None:
     before, after = (side(GOOD, **endpoint(served_as=["model m", f"fingerprint {name}"])) for name in ("a", "b"))
-    with pytest.raises(ConfigError, match="fingerprint a in the baseline, b now"):
+    with pytest.raises(ConfigError, match="fingerprint a -> b"):
         check(before, after)
 
 
