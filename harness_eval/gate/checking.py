@@ -8,22 +8,17 @@ from dataclasses import dataclass
 from harness_eval import __version__
 from harness_eval.gate import findings, wider
 from harness_eval.gate.asked import MARGIN, Asked, Gate, look_order
-from harness_eval.gate.deciding import Decided, decide, means
+from harness_eval.gate.deciding import Decided, decide
 from harness_eval.gate.document import Check, Figure, Question, Side, Trials, Verdict
 from harness_eval.gate.kept import Snapshot
 from harness_eval.gate.matching import Matched, match
 from harness_eval.gate.notes import notes, power
-from harness_eval.gate.pairs import Pairs, pairs_of
+from harness_eval.gate.pairs import Pairs, means, pairs_of
 from harness_eval.report.wording import count, one_line, percent
 
 __all__ = ["Asked", "Gate", "check", "look_order"]
 
-EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 0, "incomplete": 3}
-_ENDS: dict[Verdict, str] = {
-    "fail": "it became worse",
-    "pass": "it did not become worse by more than the margin",
-    "inconclusive": "it is not sure to have become worse, nor not to have",
-}
+_EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 0, "incomplete": 3}
 
 
 def check(before: Snapshot, after: Snapshot, asked: Asked | None = None) -> Check:
@@ -46,7 +41,7 @@ def check(before: Snapshot, after: Snapshot, asked: Asked | None = None) -> Chec
     verdict: Verdict = "fail" if any(each.verdict == "fail" for each in questions) else gated.verdict
     return Check(
         verdict=verdict,
-        exit_code=1 if asked.release and verdict == "inconclusive" else EXIT_CODES[verdict],
+        exit_code=exit_code(verdict, asked.release),
         said=_said(questions),
         harness=matched.harness,
         before=_side(before, len(matched.gated[0].solved)),
@@ -64,6 +59,11 @@ def check(before: Snapshot, after: Snapshot, asked: Asked | None = None) -> Chec
         notes=(*notes(matched, pairs, asked), *_power(figures, asked)),
         checked_by=f"harness-eval {__version__}",
     )
+
+
+def exit_code(verdict: Verdict, release: bool) -> int:
+    """What a process ends with; a release lets nothing through that is undecided."""
+    return 1 if release and verdict == "inconclusive" else _EXIT_CODES[verdict]
 
 
 def _cap(matched: Matched, asked: Asked) -> int:
@@ -116,7 +116,7 @@ def _gated(matched: Matched, decided: Decided, figures: _Figures) -> Question:
         f"{decision.worse} worse and {decision.better} better in {count(decision.pairs, 'pair')} of the same task "
         "and repeat"
     )
-    end = decided.why or _ENDS[decided.verdict]
+    end = decided.why or wider.end(decided.verdict, "worse")
     return Question(
         asked="canonical",
         verdict=decided.verdict,

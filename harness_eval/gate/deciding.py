@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from harness_eval.gate.asked import Asked
 from harness_eval.gate.document import Decision, Look, Verdict
 from harness_eval.gate.kept import NOT_RUN
-from harness_eval.gate.pairs import Pairs
+from harness_eval.gate.pairs import Pairs, means
 from harness_eval.report.wording import count
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _watched(pairs: Pairs, asked: Asked) -> Decided:
         fail_at=seen.fail_at,
         pass_at=seen.pass_at,
         looks=tuple(Look(**{name: getattr(look, name) for name in Look.model_fields}) for look in seen.looks),
-        needed=_more(seen, asked, margin, (before_TR, after_TR)) if seen.decision == "inconclusive" else "",
+        needed=_more(seen, asked, margin, (before_TR, after_TR)),
     )
     if seen.waiting:
         return Decided("incomplete", decision, _missing(pairs))
@@ -134,8 +134,12 @@ def _be(number: int) -> str:
 
 
 def _more(seen: Watched, asked: Asked, margin: float, sides: tuple[Any, Any]) -> str:
-    """What would have decided a sequential test: pairs on one side alone, and repeats at the rate seen so far."""
+    """What would have decided a sequential test that has run to its cap, "" for any other: pairs on one side alone, and
+    repeats at the rate seen so far."""
     from harness_eval.stats.gate import e_process, needed, share_at, sprt  # lazy: slow import
+
+    if seen.waiting or seen.decision != "inconclusive":
+        return ""
 
     def decision(worse: int, better: int) -> str:
         if asked.gate == "e-process":
@@ -196,14 +200,6 @@ def _at_once(pairs: Pairs, asked: Asked) -> Decided:
     if not pairs.ended.all():
         return Decided("incomplete", decision, _missing(pairs))
     return Decided(found.decision, decision)
-
-
-def means(side_TR: Any) -> Any:
-    """Of each task over its verdicts; NaN without any."""
-    import numpy  # lazy: slow import
-
-    judged_T = (~numpy.isnan(side_TR)).sum(axis=1)
-    return numpy.where(judged_T, numpy.nansum(side_TR, axis=1) / numpy.maximum(judged_T, 1), numpy.nan)
 
 
 def _times(found: LimitDecision, margin: float, release: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.gate.document import Flipped, Grown, Outcome
-from harness_eval.gate.kept import SOLVED, UNSOLVED
+from harness_eval.gate.kept import SOLVED, UNSOLVED, Snapshot, SnapshotHarness
 from harness_eval.gate.matching import Matched
 from harness_eval.gate.pairs import Pairs, characters
 
@@ -54,13 +54,8 @@ def grown(matched: Matched, pairs: Pairs) -> tuple[Grown, ...]:
     names = sorted(one.labels.keys() | other.labels.keys())
     if not names or not all(totals):
         return ()
-    counts = [
-        [
-            _labelled(matched, side, name, judged_TR & both_T[:, None])
-            for side, judged_TR in zip(("before", "after"), judged, strict=True)
-        ]
-        for name in names
-    ]
+    sides = [(matched.before, one, judged[0] & both_T[:, None]), (matched.after, other, judged[1] & both_T[:, None])]
+    counts = [[_labelled(*side, name, matched.tasks) for side in sides] for name in names]
     tables = [[[new, totals[1] - new], [old, totals[0] - old]] for old, new in counts]
     adjusted = holm([float(stats.fisher_exact(table, alternative="greater").pvalue) for table in tables])
     found = [
@@ -85,11 +80,10 @@ def _judged(side_TR: Any) -> Any:
     return numpy.isin(side_TR, (SOLVED, UNSOLVED))
 
 
-def _labelled(matched: Matched, side: str, label: str, counted_TR: Any) -> int:
+def _labelled(side: Snapshot, harness: SnapshotHarness, counted_TR: Any, label: str, tasks: Sequence[str]) -> int:
     """How many of the trials that count have a label."""
-    snapshot, harness = (matched.before, matched.gated[0]) if side == "before" else (matched.after, matched.gated[1])
     lines = harness.labels.get(label)
     if lines is None:
         return 0
-    has_TR = characters(snapshot, lines, matched.tasks)[:, : counted_TR.shape[1]] == SOLVED
+    has_TR = characters(side, lines, tasks)[:, : counted_TR.shape[1]] == SOLVED
     return int((has_TR & counted_TR).sum())

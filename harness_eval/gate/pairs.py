@@ -107,11 +107,15 @@ def characters(side: Snapshot, lines: Sequence[str], tasks: Sequence[str]) -> An
 
 def rates(side: Snapshot, harness: SnapshotHarness, tasks: Sequence[str]) -> Any:
     """The share of judged trials that a harness solved of each task; NaN without any."""
+    return means(_numbers(characters(side, harness.solved, tasks)))
+
+
+def means(side_TR: Any) -> Any:
+    """Of each task over its verdicts; NaN without any."""
     import numpy  # lazy: slow import
 
-    table_TR = characters(side, harness.solved, tasks)
-    solved_T, judged_T = (table_TR == SOLVED).sum(axis=1), numpy.isin(table_TR, (SOLVED, UNSOLVED)).sum(axis=1)
-    return numpy.where(judged_T, solved_T / numpy.maximum(judged_T, 1), numpy.nan)
+    judged_T = (~numpy.isnan(side_TR)).sum(axis=1)
+    return numpy.where(judged_T, numpy.nansum(side_TR, axis=1) / numpy.maximum(judged_T, 1), numpy.nan)
 
 
 def _pairs(tasks: tuple[str, ...], before_TR: Any, after_TR: Any) -> Pairs:

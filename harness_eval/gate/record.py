@@ -8,13 +8,13 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness_eval import __version__, replaying, store
 from harness_eval.axes.truncation import Truncation
 from harness_eval.errors import ConfigError, listed, nearest, redact
-from harness_eval.gate.checking import EXIT_CODES
+from harness_eval.gate.checking import exit_code
 from harness_eval.gate.document import Check, Figure, Question, Side, Trials, Verdict
 from harness_eval.gate.document import Difference as Changed
 from harness_eval.harness import Harness, load_harness, named_harnesses
@@ -133,7 +133,7 @@ def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Har
     entries = {str(each["name"]): each for each in study["harnesses"]}
     recorded = replaying.rebuilt(study)
     impacts = tuple(
-        replace(_impact(entries[name], harness, keys, differing), recut=_recut(folder, keys, recorded[name], harness))
+        _impact(entries[name], harness, keys, differing, _recut(folder, keys, recorded[name], harness))
         for name, harness in harnesses.items()
     )
     silent = checked.strangers + checked.without_record
@@ -151,6 +151,7 @@ def _impact(
     harness: Harness | str,
     keys: Iterable[TrialKey],
     differing: Mapping[TrialKey, Sequence[replaying.Difference]],
+    recut: int,
 ) -> Impact:
     name = str(entry["name"])
     own = {key: parts for key, parts in differing.items() if key.harness == name}
@@ -160,7 +161,7 @@ def _impact(
     told = [harness] if isinstance(harness, str) else replaying.wire_changes(entry, harness)
     now = None if isinstance(harness, str) else harness.version
     trials = sum(key.harness == name for key in keys)
-    return Impact(name, was, now, tuple(told), trials, sent, len(own) - sent, 0, first)
+    return Impact(name, was, now, tuple(told), trials, sent, len(own) - sent, recut, first)
 
 
 def _recut(folder: Path, keys: Iterable[TrialKey], was: Harness | str, now: Harness | str) -> int:
@@ -188,7 +189,7 @@ def judged(found: Recorded, again: Verdicts | None = None, release: bool = False
     now = {"harness-eval": __version__, "python": platform.python_version()}
     return Check(
         verdict=verdict,
-        exit_code=1 if release and verdict == "inconclusive" else EXIT_CODES[verdict],
+        exit_code=exit_code(verdict, release),
         said=said,
         harness=_names(meant),
         before=_side(found.study, dict(found.study.get("versions") or {})),

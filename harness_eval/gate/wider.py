@@ -62,7 +62,7 @@ def _worst(change: Change, margin: float, fallen: str) -> Question:
     verdict = _verdict(None if low is None else -low, None if high is None else -high, margin)
     moved = f"the worst harness: {percent(change.before.estimate)} before, {percent(change.after.estimate)} now"
     told = f", most under {fallen}" if verdict == "fail" and fallen else ""
-    said = f"{moved}, a change of {_change(change)}: {_ENDS['worst'][verdict]}{told}"
+    said = f"{moved}, a change of {_change(change)}: {end(verdict, 'worse')}{told}"
     return _question("worst", change, verdict, said)
 
 
@@ -70,21 +70,15 @@ def _spread(change: Change, margin: float) -> Question:
     low, high = change.change.limits or (None, None)
     verdict = _verdict(high, low, margin)
     moved = f"the spread over harnesses: {points(change.before.estimate)} before, {points(change.after.estimate)} now"
-    return _question("spread", change, verdict, f"{moved}, a change of {_change(change)}: {_ENDS['spread'][verdict]}")
+    return _question("spread", change, verdict, f"{moved}, a change of {_change(change)}: {end(verdict, 'wider')}")
 
 
-_ENDS: dict[str, dict[Verdict, str]] = {
-    "worst": {
-        "fail": "it became worse",
-        "pass": "it did not become worse by more than the margin",
-        "inconclusive": "it is not sure to have become worse, nor not to have",
-    },
-    "spread": {
-        "fail": "it became wider",
-        "pass": "it did not become wider by more than the margin",
-        "inconclusive": "it is not sure to have become wider, nor not to have",
-    },
-}
+def end(verdict: Verdict, how: str) -> str:
+    """What a verdict says of something that may have become so: "worse", or "wider"."""
+    return {
+        "fail": f"it became {how}",
+        "pass": f"it did not become {how} by more than the margin",
+    }.get(verdict, f"it is not sure to have become {how}, nor not to have")
 
 
 def _verdict(most: float | None, least: float | None, margin: float) -> Verdict:
