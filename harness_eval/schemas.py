@@ -11,11 +11,11 @@ from types import MappingProxyType
 
 from pydantic import BaseModel
 
-from harness_eval import recording
 from harness_eval.bundled import folder
 from harness_eval.compat.document import Matrix
 from harness_eval.gate.document import Check
 from harness_eval.gate.snapshot import Snapshot
+from harness_eval.report.whole import encode_json
 from harness_eval.types import Json
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -60,7 +60,7 @@ def path_of(name: str, inside: Path) -> Path:
 
 def encoded(name: str) -> bytes:
     """A schema as its file holds it."""
-    return recording.dump(schema(name), pretty=True) + b"\n"
+    return encode_json(schema(name))
 
 
 def main() -> None:

@@ -54,10 +54,12 @@ def announced(data: words.Data) -> list[str]:
 
 
 def _command(level: str, title: str, message: str) -> str:
-    special = title.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    special = special.replace(":", "%3A").replace(",", "%2C")
-    text = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return f"::{level} title={special}::{text}"
+    special = _escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={special}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _output(name: str, value: str) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from harness_eval.diagnosis import remedies
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import redact
 from harness_eval.report import wording
-from harness_eval.report.diagnosis_words import remedies
 from harness_eval.report.wording import SCRIPTED, count, one_line, p_value, percent, points
 from harness_eval.types import Json
 
@@ -228,7 +228,7 @@ def meaning(label: object) -> str:
 
 def remedy(label: object) -> str:
     """What can be done about a label; "" where nothing is known."""
-    return dict(remedies([str(label)])).get(str(label), "")
+    return remedies.remedy(str(label))
 
 
 def quarantined(row: Data) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness_eval import recording
 from harness_eval.report.comparison_page import SPOKEN, page
-from harness_eval.report.templating import as_markdown
-from harness_eval.report.whole import encode, fill
+from harness_eval.report.templating import filled_markdown
+from harness_eval.report.whole import encode, encode_json, fill
 from harness_eval.types import Json
 
 FILES = ("comparison.md", "comparison.html", "comparison.json")
@@ -17,8 +15,7 @@ FILES = ("comparison.md", "comparison.html", "comparison.json")
 
 def markdown(data: Mapping[str, Json]) -> str:
     """The content of comparison.json as GitHub-flavoured Markdown that fits a comment on a pull request."""
-    text = as_markdown().get_template("comparison.md.j2").render(data=data, **SPOKEN)
-    return re.sub(r"\n{3,}", "\n\n", text)
+    return filled_markdown("comparison.md.j2", data=data, **SPOKEN)
 
 
 def write(data: Mapping[str, Json], folder: Path) -> None:
@@ -27,5 +24,5 @@ def write(data: Mapping[str, Json], folder: Path) -> None:
     Raises:
         ConfigError: the folder cannot be written.
     """
-    forms = (encode(markdown(data)), encode(page(data)), recording.dump(data, pretty=True) + b"\n")
+    forms = (encode(markdown(data)), encode(page(data)), encode_json(data))
     fill(folder, dict(zip(FILES, forms, strict=True)))

@@ -12,7 +12,7 @@ from harness_eval.report.compat_csv import table
 from harness_eval.report.compat_grid import Data
 from harness_eval.report.compat_markdown import markdown
 from harness_eval.report.compat_page import page
-from harness_eval.report.whole import encode, fill, replace
+from harness_eval.report.whole import encode, encode_json, fill, replace
 
 FILES = ("compatibility.md", "compatibility.html", "compatibility.csv", "compatibility.json")
 BEGIN, END = "<!-- harness-eval compat: begin -->", "<!-- harness-eval compat: end -->"
@@ -29,7 +29,7 @@ def write(data: Data, folder: Path) -> None:
     Raises:
         ConfigError: the folder cannot be written.
     """
-    forms = (encode(markdown(data)), encode(page(data)), encode(table(data)), _document(data))
+    forms = (encode(markdown(data)), encode(page(data)), encode(table(data)), encode_json(data))
     fill(folder, dict(zip(FILES, forms, strict=True)))
 
 
@@ -47,7 +47,7 @@ def update(data: Data, path: Path) -> None:
     before = _read(path)
     after = _updated(before or _INTRODUCTION.encode(), encode(markdown(data, title=None)), path)
     if not _says_the_same(_read(document), data):
-        replace(document, _document(data))
+        replace(document, encode_json(data))
     if after != before:
         replace(path.resolve(), after)  # a link to a file stays one
 
@@ -61,10 +61,6 @@ def beside(path: Path) -> Path:
     if path.suffix.lower() == ".json" or not path.name:
         raise ConfigError(f"{path}: this is brought up to date as Markdown; name a file such as COMPATIBILITY.md")
     return path.with_suffix(".json")
-
-
-def _document(data: Data) -> bytes:
-    return recording.dump(dict(data), pretty=True) + b"\n"
 
 
 def _read(path: Path) -> bytes | None:

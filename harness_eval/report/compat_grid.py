@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -93,7 +93,7 @@ def grid(data: Data) -> Grid:
     return Grid(data["subjects"], harnesses, rows)
 
 
-def worst_first(places: Sequence[Place]) -> list[Place]:
+def worst_first(places: Iterable[Place]) -> list[Place]:
     """The places with a cell, what must be acted on first, the largest drop first among equals."""
     order = (*ORDER, "canonical")
 

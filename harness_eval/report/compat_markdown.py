@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from harness_eval.report import compat_grid, compat_words, wording
 from harness_eval.report.compat_grid import Data, Grid, Place, grid, worst_first
 from harness_eval.report.compat_sentences import sentences
 from harness_eval.report.markdown import MOST_CHARACTERS, first_that_fits
-from harness_eval.report.templating import Ready, as_markdown, name, prose
+from harness_eval.report.templating import Ready, filled_markdown, name, prose
 
 _WIDEST = 8  # columns of a table that can be read on a page
 _CUT = "\n\n**Cut here**: the JSON beside this holds all of it.\n"
@@ -40,7 +39,7 @@ def markdown(data: Data, title: str | None = "Compatibility") -> str:
 
 
 def _tried(found: Grid, cells: int) -> list[Sizes]:
-    lines = len(found.subjects if _wide(found) else found.lines)
+    lines = _lines(found)
     most = min(cells, MOST_CHARACTERS // _SHORTEST)
     tried = [Sizes(most >> halved, lines) for halved in range(most.bit_length() + 1)]
     tried += [Sizes(0, lines, linked=False), Sizes(0, lines, signs=False, linked=False)]
@@ -52,32 +51,33 @@ def _wide(found: Grid) -> bool:
     return found.across > _WIDEST
 
 
+def _lines(found: Grid) -> int:
+    """How many lines the matrix has."""
+    return len(found.subjects if _wide(found) else found.lines)
+
+
 def _rendered(data: Data, found: Grid, sizes: Sizes, title: str | None) -> str:
-    cells = [place for row in found.rows for place in row if place.cell is not None]
-    text = (
-        as_markdown()
-        .get_template("compat.md.j2")
-        .render(
-            data=data,
-            grid=found,
-            title=title,
-            sizes=sizes,
-            wide=_wide(found),
-            missing=(len(found.subjects) if _wide(found) else len(found.lines)) - sizes.lines,
-            ready=Ready,
-            cells=worst_first(cells)[: sizes.cells],
-            hidden=len(cells) - sizes.cells,
-            words=compat_words,
-            sentences=sentences,
-            wording=wording,
-            order=compat_grid.ORDER,
-            linked=_linked,
-            marks=_marks,
-            matrix_cell=_matrix_cell,
-            named=_named,
-        )
+    cells = worst_first(found.places)
+    return filled_markdown(
+        "compat.md.j2",
+        data=data,
+        grid=found,
+        title=title,
+        sizes=sizes,
+        wide=_wide(found),
+        missing=_lines(found) - sizes.lines,
+        ready=Ready,
+        cells=cells[: sizes.cells],
+        hidden=len(cells) - sizes.cells,
+        words=compat_words,
+        sentences=sentences,
+        wording=wording,
+        order=compat_grid.ORDER,
+        linked=_linked,
+        marks=_marks,
+        matrix_cell=_matrix_cell,
+        named=_named,
     )
-    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def _linked(text: str, address: str | None) -> Ready:

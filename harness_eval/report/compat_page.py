@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from harness_eval.report import compat_grid, compat_words, wording
-from harness_eval.report.compat_grid import Data, grid
+from harness_eval.report import compat_words, wording
+from harness_eval.report.compat_grid import Data, grid, worst_first
 from harness_eval.report.compat_sentences import sentences
 from harness_eval.report.templating import as_html
 
-SPOKEN = {  # by its templates
-    "words": compat_words,
-    "wording": wording,
-    "sentences": sentences,
-    "worst_first": compat_grid.worst_first,
-}
 _OPEN = 60  # cells, up to which all tables of details are open
 
 
@@ -23,5 +17,14 @@ def page(data: Data) -> str:
     return (
         as_html()
         .get_template("compat.html.j2")
-        .render(data=data, grid=found, used=used, opened=len(data["cells"]) <= _OPEN, **SPOKEN)
+        .render(
+            data=data,
+            grid=found,
+            used=used,
+            opened=len(data["cells"]) <= _OPEN,
+            words=compat_words,
+            wording=wording,
+            sentences=sentences,
+            worst_first=worst_first,
+        )
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness_eval import recording
 from harness_eval.report import embedded, shell_name
 from harness_eval.report.content import build
 from harness_eval.report.markdown import markdown
 from harness_eval.report.page import page
-from harness_eval.report.whole import encode, replace
+from harness_eval.report.whole import encode, encode_json, fill
 from harness_eval.types import Json
 
 
@@ -23,7 +22,5 @@ def write(folder: Path) -> dict[str, Json]:
     run = shell_name(folder.resolve().name)  # a path would say more of this machine than a reader needs
     whole_page = page(data, embedded.collect(folder, data), run)
     forms = {"report.md": encode(markdown(data, run)), "report.html": encode(whole_page)}
-    forms["report.json"] = recording.dump(data, pretty=True) + b"\n"
-    for name, content in forms.items():
-        replace(folder / name, content)
+    fill(folder, forms | {"report.json": encode_json(data)})
     return data

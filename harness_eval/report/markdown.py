@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness_eval.report.content import sections_of
 from harness_eval.report.spoken import SPOKEN
-from harness_eval.report.templating import as_markdown
+from harness_eval.report.templating import filled_markdown
 from harness_eval.types import Json
 
 MOST_CHARACTERS = 60_000  # a comment on GitHub holds 65,536
@@ -38,18 +37,14 @@ def first_that_fits(texts: Iterable[str], cut: str) -> str:
 
 def _rendered(data: Mapping[str, Json], run: str, most: int, sections: Sequence[Mapping[str, Json]]) -> str:
     every = sections_of(data)
-    text = (
-        as_markdown()
-        .get_template("report.md.j2")
-        .render(
-            data=data,
-            run=run,
-            sections=sections,
-            every=every,
-            several=len(every) > 1,
-            missing=len(every) - len(sections),
-            most=most,
-            **SPOKEN,
-        )
+    return filled_markdown(
+        "report.md.j2",
+        data=data,
+        run=run,
+        sections=sections,
+        every=every,
+        several=len(every) > 1,
+        missing=len(every) - len(sections),
+        most=most,
+        **SPOKEN,
     )
-    return re.sub(r"\n{3,}", "\n\n", text)

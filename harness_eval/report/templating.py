@@ -42,6 +42,11 @@ def as_markdown() -> Environment:
     return environment
 
 
+def filled_markdown(template: str, **values: Any) -> str:
+    """A template as Markdown, in which no two empty lines follow one another."""
+    return re.sub(r"\n{3,}", "\n\n", as_markdown().get_template(template).render(**values))
+
+
 def _environment(**settings: Any) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # lazy: slow import
 

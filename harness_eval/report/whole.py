@@ -6,12 +6,19 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness_eval import recording
 from harness_eval.errors import ConfigError
+from harness_eval.types import Json
 
 
 def encode(text: str) -> bytes:
     """UTF-8; a lone surrogate that a model wrote becomes a question mark."""
     return text.encode("utf-8", "replace")
+
+
+def encode_json(data: Mapping[str, Json]) -> bytes:
+    """JSON with indents, and the end of its last line."""
+    return recording.dump(dict(data), pretty=True) + b"\n"
 
 
 def fill(folder: Path, forms: Mapping[str, bytes]) -> None:

@@ -12,8 +12,9 @@ import pytest
 from harness_eval.errors import ConfigError
 from harness_eval.gate.document import Difference
 from harness_eval.report import check_text, write_check
-from harness_eval.report.check_files import FILES, MOST_CHARACTERS, badge, markdown
+from harness_eval.report.check_files import FILES, badge, markdown
 from harness_eval.report.columns import inert
+from harness_eval.report.markdown import MOST_CHARACTERS
 from tests.report import checks
 
 EVERY = {
@@ -86,6 +87,15 @@ def test_a_run_that_is_both_sides_is_named_once() -> None:
     text = check_text(checks.replayed(before=one, after=one))
     assert "RUN         recorded: small-8b at lab" in text
     assert "BEFORE" not in text
+
+
+def test_a_replay_compares_no_figures_and_has_no_table_of_them() -> None:
+    assert "| before | after |" in markdown(checks.check())
+    assert "would be seen" in markdown(checks.check())
+    text = markdown(checks.replayed())
+    assert "| before | after |" not in text
+    assert "would be seen" not in text
+    assert re.search(r"^- harness-eval .*, exit code 0$", text, re.MULTILINE)
 
 
 def test_an_incomplete_check_names_no_rule_that_decided() -> None:
