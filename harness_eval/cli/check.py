@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args
 
@@ -25,6 +26,8 @@ from harness_eval.gate.kept import Snapshot
 app = typer.Typer(add_completion=False)
 
 _CAP = 3  # repeats of the new run, unless the baseline has fewer
+_GATES = "sprt, which stops early; fixed, which looks once: at all repeats of RUN, of a study at one unless --repeats "
+_GATES += "says more; or e-process."
 _Given: TypeAlias = Mapping[str, Any]
 _Target = Annotated[
     str | None,
@@ -48,12 +51,12 @@ _Harness = Annotated[
 _Rerun = Annotated[
     bool | None, typer.Option("--rerun", help="With --replay: judge the recorded replies again in a sandbox.")
 ]
-_Gate = Annotated[str | None, typer.Option("--gate", help="sprt, which stops early; fixed; or e-process.")]
+_Gate = Annotated[str | None, typer.Option("--gate", help=_GATES)]
 _Release = Annotated[bool | None, typer.Option("--release", help="Pass only what is surely not worse by the margin.")]
 _Margin = Annotated[float | None, typer.Option(help="The drop that matters, 0..1; 0.10 unless said otherwise.")]
 _Alpha = Annotated[float | None, typer.Option(help="The chance of a false alarm that is accepted, 0..0.5.")]
 _Repeats = Annotated[
-    int | None, typer.Option(min=1, help="At most so many trials of each task; 3 at most unless given.")
+    int | None, typer.Option(min=1, help="At most so many trials of each task; else 3, or as --gate fixed says.")
 ]
 _Changed = Annotated[
     list[str] | None, typer.Option(help="Accept that these differ: suite, harness, endpoint or limits.")
@@ -154,7 +157,10 @@ def _carried_out(given: _Given) -> Check:
     _refuse(given, _OF_TRIALS, f"belongs to trials that are run, and those of {target} have been")
     if "release" in given:
         _refuse(given, {"repeats"}, f"does not go with --release, which looks at all repeats of {target}")
-    return checked(before, snapshot.read(Path(target)), asked)
+    after = snapshot.read(Path(target))
+    if asked.gate == "fixed" and "repeats" not in given:
+        asked = replace(asked, cap=max(1, *(len(each.solved) for each in after.harnesses)))  # all that are there
+    return checked(before, after, asked)
 
 
 def _refuse(given: _Given, names: Iterable[str], why: str) -> None:
@@ -181,8 +187,8 @@ def _asked(given: _Given, before: Snapshot) -> Asked:
         if kind not in get_args(Kind):
             raise ConfigError(f"--changed: {kind!r} is not known; {nearest(kind, get_args(Kind))}")
     for name, limit in (("margin", 1.0), ("alpha", 0.5)):
-        if name in given and not 0 < given[name] < limit:
-            raise ConfigError(f"--{name}: must be above 0 and below {limit:g}, not {given[name]:g}")
+        if name in given:
+            options.refuse_beyond(f"--{name}", given[name], limit)
     gated = before.harness(harnesses[0] if harnesses else before.canonical or "")
     if gated is not None and given.get("repeats", 1) > (most := len(gated.solved)):
         raise ConfigError(

@@ -8,6 +8,7 @@ from typing import Annotated, get_args
 import typer
 
 from harness_eval import report as reports
+from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.compat import Asked, Margins, Matrix, collect, moved
 from harness_eval.compat.document import Verdict
@@ -95,8 +96,8 @@ def _margins(margin: float | None, broken: float | None, usual: Margins) -> Marg
         return usual
     compatible = usual.compatible if margin is None else margin
     for flag, value in (("--margin", compatible), ("--broken-margin", broken)):
-        if value is not None and not 0 < value < 1:
-            raise ConfigError(f"{flag}: must be above 0 and below 1, not {value:g}")
+        if value is not None:
+            options.refuse_beyond(flag, value, 1.0)
     if broken is not None and broken < compatible:
         told = f"{broken:g} is smaller than {compatible:g}, so that one drop could be compatible and broken"
         raise ConfigError(f"--broken-margin: must not be smaller than --margin: {told}")

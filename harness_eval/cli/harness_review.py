@@ -26,6 +26,7 @@ from harness_eval.report.wording import count, printable
 from harness_eval.types import Json
 
 _Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown for a comment on a pull request.")]
+_LOCK_HERE = Path("harnesses") / "harnesses.lock"
 _SINCE = {"not locked yet": "new", "locked, but gone": "gone"}
 _Side = Annotated[str | None, typer.Argument(help="A name from the list, or the path of a YAML file.")]
 
@@ -37,7 +38,8 @@ def diff(
         str | None, typer.Option(metavar="REV", help="What changed in the lock's harnesses since this git revision.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="The lock file that --base compares; the package's, if none.")
+        Path | None,
+        typer.Option(help="The lock file that --base compares; harnesses/harnesses.lock here, else the package's."),
     ] = None,
     markdown: _Markdown = False,
     as_json: JsonFlag = False,
@@ -81,6 +83,7 @@ def _identity(harness: Harness) -> dict[str, Json]:
 
 
 def _diff_since(base: str, file: Path | None, markdown: bool, as_json: bool) -> None:
+    file = file or _lock_here()
     path = file or _own_lock()
     if not path.exists():
         raise ConfigError(f"{path}: there is no lock in the work tree to compare; write one with harness lock")
@@ -97,7 +100,9 @@ def lock(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[HARNESS]...", help="Names or files; all of the lock, if none.")
     ] = None,
-    file: Annotated[Path | None, typer.Option(help="The lock file; needed for harnesses of your own.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="The lock file; harnesses/harnesses.lock here, else the package's.")
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Compare and write nothing; exit code 1 on a change.")] = False,
     markdown: _Markdown = False,
     as_json: JsonFlag = False,
@@ -106,6 +111,8 @@ def lock(
     _refuse_both(markdown, as_json)
     known = named_harnesses()
     own = {name for name in names or () if name not in known}
+    if file is None and (own or not names):  # harnesses that the package knows by name belong to its own lock
+        file = _lock_here()
     if own and file is None:
         raise ConfigError(f"{min(own)}: the package's own lock holds its own harnesses; name yours with --file")
     path = file or _own_lock()
@@ -135,6 +142,14 @@ def _to_do(changes: list[Change], file: str) -> str:
 
 def _own_lock() -> Path:
     return bundled.folder("harnesses") / "harnesses.lock"
+
+
+def _lock_here() -> Path | None:
+    """The lock of the current folder where there is one and it is not the package's, which is told; None otherwise."""
+    if not _LOCK_HERE.is_file() or _LOCK_HERE.samefile(_own_lock()):
+        return None
+    say(f"lock: {_LOCK_HERE}, which stands here (another one: --file)")
+    return _LOCK_HERE
 
 
 def _harnesses(names: list[str] | None, file: Path | None, path: Path) -> list[Harness]:

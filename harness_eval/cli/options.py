@@ -78,6 +78,17 @@ LocalModel: TypeAlias = Annotated[
 ProfileName: TypeAlias = Annotated[str | None, typer.Option("--profile", help="What is peculiar about that server.")]
 
 
+def refuse_beyond(flag: str, value: float, limit: float) -> None:
+    """Refuse a share that is not above 0 and below `limit`.
+
+    Raises:
+        ConfigError: it is not; of a margin with how points are written.
+    """
+    if not 0 < value < limit:
+        hint = " (0.10 are 10 points)" if flag.endswith("margin") else ""
+        raise ConfigError(f"{flag}: must be above 0 and below {limit:g}, not {value:g}{hint}")
+
+
 def given(parameters: Mapping[str, Any]) -> dict[str, Json]:
     """Those of a command's parameters that are flags over a study's keys."""
     return {name: value for name, value in parameters.items() if name in PLACES}

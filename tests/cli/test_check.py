@@ -180,6 +180,18 @@ def test_a_finished_run_is_checked_without_an_endpoint(harness_eval: Run, place:
     assert said.out.startswith("PASS")
 
 
+def test_the_fixed_gate_looks_at_all_repeats_of_a_finished_run_unless_fewer_are_named(
+    harness_eval: Run, place: Place, tmp_path: Path
+) -> None:
+    once = snapshot.read(place.baseline)
+    (gated,) = once.harnesses
+    gated = gated.model_copy(update={"solved": gated.solved[:1] * 5})
+    snapshot.write(once.model_copy(update={"harnesses": (gated,)}), tmp_path / "five.json")
+    command = ("check", tmp_path / "five.json", "--baseline", tmp_path / "five.json", "--gate", "fixed", "--json")
+    caps = [harness_eval(*command, *more).json["decision"]["cap"] for more in ((), ("--repeats", 2))]
+    assert caps == [5, 2]
+
+
 def test_a_baseline_of_another_kind_is_refused_before_anything_runs(
     harness_eval: Run, place: Place, out: Path, tmp_path: Path
 ) -> None:
@@ -224,6 +236,7 @@ def test_without_a_study_the_baseline_s_own_tasks_are_asked(harness_eval: Run, p
         (("RUN", "--baseline", "B", "--repeats", "4"), "--repeats: the baseline has 3 of 'canonical'"),
         (("RUN", "--baseline", "B", "--release", "--repeats", "1"), "--repeats: does not go with --release"),
         (("RUN", "--baseline", "B", "--margin", "0"), "--margin: must be above 0 and below 1, not 0"),
+        (("RUN", "--baseline", "B", "--margin", "10"), "below 1, not 10 (0.10 are 10 points)"),
         (("RUN", "--baseline", "B", "--alpha", "nan"), "--alpha: must be above 0 and below 0.5, not nan"),
         (("RUN", "--baseline", "B", "--changed", "siute"), "--changed: 'siute' is not known; did you mean 'suite'?"),
         (("RUN", "--baseline", "B", "--harness", "a", "--harness", "b"), "--harness: one harness is gated"),

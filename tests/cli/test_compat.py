@@ -50,7 +50,7 @@ def test_a_run_of_the_embedded_agent_is_a_row_of_its_own(suite: Path, harness_ev
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
-        (("--margin", "1.5"), "--margin: must be above 0 and below 1"),
+        (("--margin", "1.5"), "--margin: must be above 0 and below 1, not 1.5 (0.10 are 10 points)"),
         (("--margin", "0.3", "--broken-margin", "0.1"), "--broken-margin: must not be smaller than --margin"),
         (("--fail-on", "brokn"), "did you mean 'broken'?"),
         (("--model", "nope"), "no cell: nothing that was given fits --model nope"),

@@ -90,6 +90,25 @@ def test_locking_anew_does_not_hide_a_change_from_a_revision(harness_eval: Run) 
 
 
 @pytest.mark.usefixtures("repository")
+def test_the_lock_of_the_current_folder_is_meant_where_none_is_named(harness_eval: Run) -> None:
+    _edit("ours.yaml", "Write a whole file.", "Write a whole file!")
+    for command in (("diff", "--base", "main"), ("lock", "--check")):
+        said = harness_eval("harness", *command, "--json")
+        assert (said.code, said.json["lock"], said.json["harnesses"]) == (1, "harnesses/harnesses.lock", 2)
+        assert "lock: harnesses/harnesses.lock, which stands here" in said.err
+    _edit("ours.yaml", "version: '1'", "version: '2'")
+    assert harness_eval("harness", "lock", "harnesses/ours.yaml").code == 0
+    assert harness_eval("harness", "lock", "--check").code == 0
+    assert "gone" not in harness_eval("harness", "lock", "canonical", "--check").out, "that is of the package's lock"
+
+
+def test_the_package_s_own_lock_needs_no_word(harness_eval: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(bundled.folder("harnesses").parent)
+    said = harness_eval("harness", "lock", "--check", "--json")
+    assert (said.code, said.err) == (0, "")
+
+
+@pytest.mark.usefixtures("repository")
 def test_new_harnesses_and_those_that_are_gone_are_named(harness_eval: Run) -> None:
     shutil.copy(PRESETS / "roo-like.yaml", "harnesses/third.yaml")
     harness_eval("harness", "lock", "harnesses/third.yaml", *_LOCK)
