@@ -85,12 +85,9 @@ class _Row:
             found = compare_to_canonical(cells, place, seed, groups, lines)
             compared = dict(zip(names, found, strict=True))
             lost = too_much_lost(cells, place)
-        by_harness: dict[str, list[Outcome]] = defaultdict(list)
-        for outcome in trials.outcomes:
-            by_harness[outcome.harness].append(outcome)
         rates = {name: mean_over_tasks(cells.mean_TH[:, at], groups) for at, name in enumerate(names)}
         tasks = {name: int((cells.judged_TH[:, at] > 0).sum()) for at, name in enumerate(names)}
-        return cls(by_harness, rates, tasks, compared, base, lost, trials.notes)
+        return cls(counts.grouped(trials.outcomes), rates, tasks, compared, base, lost, trials.notes)
 
     def figures(self, pool: Pool) -> dict[str, Json]:
         """Everything of a cell that its trials say."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +12,8 @@ from harness_eval.compat.document import SCHEMA, Matrix, Subject
 from harness_eval.compat.subjects import digest_of, subject_of
 from harness_eval.compat.versions import Measured, measured
 from harness_eval.errors import ConfigError, nearest, redact
-from harness_eval.report import support
-from harness_eval.report.comparison_pairing import Side, folder_and_endpoint
+from harness_eval.report import counts, support
+from harness_eval.report.comparison_pairing import Side, folder_and_endpoint, side_of
 from harness_eval.report.recorded import Outcome, Recorded, read
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
@@ -77,7 +76,7 @@ class Part:
         """What is not there of it."""
         recorded, refused = self.side.recorded, self.side.refused
         run = [outcome for outcome in self.side.outcomes if outcome.harness not in refused]
-        planned = int(self.study.get("planned") or 0) // max(1, len(recorded.named("endpoints")))
+        planned = recorded.planned
         owed = planned - support.planned_trials(recorded, refused, self.side.outcomes) - len(run)
         notes = [f"{self.name} is unfinished: {count(owed, 'trial')} of {planned:,} not run yet."] if owed > 0 else []
         missing = recorded.not_imported()
@@ -151,13 +150,9 @@ def _parts(folder: Path, wanted: str | None) -> Iterator[Part]:
     for place, entry in enumerate(entries):
         name = entry["name"]
         if wanted in (None, name):
-            outcomes = [outcome for outcome in recorded.outcomes if outcome.endpoint == name]
-            side = Side(folder, recorded, entry, outcomes, support.unsupported(recorded, name, outcomes))
+            side = side_of(folder, recorded, entry)
             subject = subject_of(entry, recorded.probes.get(name), bool(recorded.study.get("imported")))
-            by_harness: dict[str, list[Outcome]] = defaultdict(list)
-            for outcome in outcomes:
-                by_harness[outcome.harness].append(outcome)
-            yield Part(source, side, place, subject, harnesses, dict(by_harness))
+            yield Part(source, side, place, subject, harnesses, counts.grouped(side.outcomes))
 
 
 def _identity(recorded: Recorded) -> str:

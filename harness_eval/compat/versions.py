@@ -9,6 +9,7 @@ from pathlib import Path
 from harness_eval.bundled import folder
 from harness_eval.errors import ConfigError, redact
 from harness_eval.lock import read_lock
+from harness_eval.report.comparison_pairing import differs
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
@@ -54,11 +55,11 @@ class Current:
         now = self.by_name.get(harness.name)
         if now is None or now.known != harness.known:
             return None
-        if _differ(harness.version, now.version):
+        if differs(harness.version, now.version):
             return f"measured with version {_shown(harness.version)}, now {_shown(now.version)}"
-        if _differ(harness.id, now.id):
+        if differs(harness.id, now.id):
             return "measured with other levels than it has now (another id)"
-        if _differ(harness.wire, now.wire):
+        if differs(harness.wire, now.wire):
             return "what a model receives of it is not what it was"
         return None
 
@@ -83,10 +84,6 @@ def current(seen: Iterable[tuple[str, Measured]], lock: Path | None) -> Current:
         if name in found and found[name].known:
             found[name] = Measured(name, entry.version, entry.id, entry.wire)
     return Current(found, {name: when for name, ((_, when, _), harness) in newest.items() if found[name] == harness})
-
-
-def _differ(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and one != other
 
 
 def _shown(version: str | None) -> str:

@@ -108,8 +108,14 @@ def side(folder: Path, endpoint: str | None) -> Side:
     name = next(iter(found)) if endpoint is None else endpoint
     if name not in found:
         raise ConfigError(f"{folder}: no endpoint {name!r}; {nearest(name, (one_line(known) for known in found))}")
+    return side_of(folder, recorded, found[name])
+
+
+def side_of(folder: Path, recorded: Recorded, endpoint: Entry) -> Side:
+    """The side of an endpoint, by its entry in study.json."""
+    name = endpoint["name"]
     outcomes = [outcome for outcome in recorded.outcomes if outcome.endpoint == name]
-    return Side(folder, recorded, found[name], outcomes, support.unsupported(recorded, name, outcomes))
+    return Side(folder, recorded, endpoint, outcomes, support.unsupported(recorded, name, outcomes))
 
 
 def pair(before: Side, after: Side, *, ignore_versions: bool = False) -> Pairing:
@@ -140,13 +146,13 @@ def _common(before: Side, after: Side, kind: str, ignore_versions: bool) -> tupl
     same = [name for name in one if name in other]
     by_name = kind == "harnesses" and any(side.recorded.study.get("imported") for side in (before, after))
     for key, reason in () if ignore_versions else _CONTENT[kind]:
-        differing = [name for name in same if not by_name and _differs(one[name].get(key), other[name].get(key))]
+        differing = [name for name in same if not by_name and differs(one[name].get(key), other[name].get(key))]
         odd.append(_left_out(noun, differing, f"the same name, but {reason}"))
         same = [name for name in same if name not in differing]
     return same, [entry for entry in odd if entry["names"]]
 
 
-def _differs(one: Json, other: Json) -> bool:
+def differs(one: Json, other: Json) -> bool:
     """Whether both are known and not the same: an imported run knows no digests of tasks."""
     return one is not None and other is not None and one != other
 
@@ -193,7 +199,7 @@ def _notes(before: Side, after: Side) -> list[str]:
     notes = [
         f"Different {what}: {_told(one.get(key))} in the first run, {_told(other.get(key))} in the second."
         for key, what in _SETTINGS.items()
-        if _differs(one.get(key), other.get(key))
+        if differs(one.get(key), other.get(key))
     ]
     suites = [sorted({str(task.get("suite")) for task in each.recorded.named("tasks")}) for each in (before, after)]
     if suites[0] != suites[1]:
@@ -217,7 +223,7 @@ def _same_trials(before: Side, after: Side) -> bool:
 
 def _states(one: Side, order: str) -> list[str]:
     study, notes = one.recorded.study, []
-    planned = int(study.get("planned") or 0) // max(1, len(one.recorded.named("endpoints")))
+    planned = one.recorded.planned
     owed = planned - len(one.outcomes)
     if owed > 0 and not one.refused:
         notes.append(f"The {order} run is incomplete: {count(owed, 'trial')} of {planned:,} not run yet.")

@@ -74,10 +74,15 @@ def lost_messages(outcomes: Iterable[Outcome]) -> list[dict[str, Json]]:
 
 def by_harness(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Json]]:
     """The tally of each harness that has results."""
+    return {name: tally(group) for name, group in grouped(outcomes).items()}
+
+
+def grouped(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+    """The trials of each harness that has any."""
     groups: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         groups[outcome.harness].append(outcome)
-    return {name: tally(group) for name, group in groups.items()}
+    return dict(groups)
 
 
 def tally(group: Sequence[Outcome]) -> dict[str, Json]:

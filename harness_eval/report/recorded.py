@@ -131,6 +131,11 @@ class Recorded:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
         return list(self.study.get(kind) or ())
 
+    @property
+    def planned(self) -> int:
+        """How many trials were planned at each endpoint; 0 where that is not known."""
+        return int(self.study.get("planned") or 0) // max(1, len(self.named("endpoints")))
+
     def repeats(self, harness: str) -> int:
         """How many trials of a harness on each task were planned at each endpoint."""
         usual = self.study.get("repeats")

@@ -96,8 +96,7 @@ def _trials(recorded: Recorded, outcomes: Sequence[Outcome], unsupported: int) -
     """How many of the planned trials have a verdict, and whose fault it is where there is none."""
     judged = sum(outcome.judged for outcome in outcomes)
     done = len(outcomes) + unsupported
-    planned = int(recorded.study.get("planned") or 0) // max(1, len(recorded.named("endpoints")))
-    planned = max(planned, done)
+    planned = max(recorded.planned, done)
     lost = counts.lost_labels(outcomes)
     return {
         "trials": {

@@ -171,17 +171,20 @@ def stand_out(p_K: Sequence[float | None], share: float = 0.10) -> list[bool]:
     return [index in named for index in range(len(p_K))]
 
 
-def too_much_lost(cells: Cells, harness: int) -> str | None:
-    """Why a harness can have no verdict: over a tenth of its cells have none; None where they have."""
+def too_much_lost(cells: Cells, harness: int, what: str = "a verdict exists") -> str | None:
+    """Why a harness can have no verdict: over a tenth of its cells have none; None where they have.
+
+    `what` begins the sentence.
+    """
     judged, planned = cells.judged_cells(harness)
     if judged == 0 or planned - judged > MAX_LOST_CELLS * planned:
-        return f"a verdict exists in only {judged} of {planned} tasks"
+        return f"{what} in only {judged} of {planned} tasks"
     return None
 
 
 def _withheld(cells: Cells, harness: int, canonical: int) -> Judgement | None:
     if lost := too_much_lost(cells, harness):
         return Judgement("unsupported", lost)
-    if lost := too_much_lost(cells, canonical):
-        return Judgement("unclear", lost.replace("a verdict exists", "canonical has a verdict"))
+    if lost := too_much_lost(cells, canonical, "canonical has a verdict"):
+        return Judgement("unclear", lost)
     return None
