@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from harness_eval import recording
 from harness_eval.compat.document import Subject
+from harness_eval.endpoints.named import of_kind
 from harness_eval.errors import redact
 from harness_eval.probing import Probe
 from harness_eval.report.wording import one_line
@@ -41,10 +42,7 @@ def _told(value: Json) -> str | None:
 def _heard(probe: Probe | None, model: str) -> str | None:
     """The models that replies to the probe named, where that is not the one asked for; else their fingerprints."""
     said = probe.served if probe else ()
-    models, fingerprints = (
-        [text.removeprefix(kind) for text in said if text.startswith(kind)] for kind in ("model ", "fingerprint ")
-    )
-    return _told(", ".join(sorted(set(models) - {model}) or sorted(set(fingerprints))))
+    return _told(", ".join(sorted(of_kind(said, "model") - {model}) or sorted(of_kind(said, "fingerprint"))))
 
 
 def _served(entry: Mapping[str, Json]) -> str | None:

@@ -31,6 +31,11 @@ class Named:
             self.names.add(name)
 
 
+def of_kind(names: Iterable[str], kind: str) -> set[str]:
+    """The models ("model"), or the fingerprints ("fingerprint"), among names, without the kind before them."""
+    return {name.removeprefix(f"{kind} ") for name in names if name.startswith(f"{kind} ")}
+
+
 def told(names: Iterable[str]) -> tuple[str, ...]:
     """What is to be recorded of names: in a fixed order, and none of a kind that has too many."""
     distinct = sorted(set(names))

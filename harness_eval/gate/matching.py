@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness_eval import recording
+from harness_eval.endpoints.named import of_kind
 from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.gate.asked import Asked, look_order
 from harness_eval.gate.document import Difference
@@ -139,7 +140,7 @@ def _endpoint(before: Answering, after: Answering) -> Iterator[Difference]:
         told = _told(one, other, keys, lambda side, key: side.get(key))
         yield Difference(kind="endpoint", what="configuration", detail=told)
     for kind in ("model", "fingerprint"):
-        said = [served(side, kind) for side in (before, after)]
+        said = [of_kind(side.served_as, kind) for side in (before, after)]
         if all(said) and not said[0] & said[1]:
             names = [listed([one_line(each, _VALUE_LENGTH) for each in sorted(each_side)], 3) for each_side in said]
             detail = f"{kind} {names[0]} -> {names[1]}"
@@ -153,11 +154,6 @@ def _flat(settings: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, J
             yield from _flat(value, f"{path}{key}.")
         else:
             yield f"{path}{key}", value
-
-
-def served(side: Answering, kind: str) -> set[str]:
-    """The models, or the fingerprints, that replies named; none where that is unknown."""
-    return {text.removeprefix(f"{kind} ") for text in side.served_as if text.startswith(f"{kind} ")}
 
 
 def _plain(value: Json) -> Json:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+from harness_eval.endpoints.named import of_kind
 from harness_eval.errors import listed
 from harness_eval.gate.asked import Asked
 from harness_eval.gate.kept import LOST, NOT_RUN, SOLVED, Snapshot
-from harness_eval.gate.matching import Matched, served
+from harness_eval.gate.matching import Matched
 from harness_eval.gate.pairs import Pairs
 from harness_eval.report.wording import count, one_line, percent, points
 
@@ -90,7 +91,7 @@ def _known(before: Snapshot, after: Snapshot) -> Iterator[str]:
         if all(task.digest is None for task in side.tasks):
             yield f"the {title} knows no content of its tasks: names alone say what belongs together"
     for kind in ("model", "fingerprint"):
-        one, other = served(before.endpoint, kind), served(after.endpoint, kind)
+        one, other = of_kind(before.endpoint.served_as, kind), of_kind(after.endpoint.served_as, kind)
         if one & other and one != other:
             odd = listed([one_line(each, 60) for each in sorted(one ^ other)], _NAMES_SHOWN)
             yield f"the server named a {kind} in one run only: {odd}"
