@@ -83,6 +83,11 @@ class Checked:
     unkept: int = 0
     differences: list[tuple[TrialKey, Difference]] = field(default_factory=list)
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was recorded that could be compared."""
+        return not (self.requests or self.replies or self.differences)
+
     def add(self, key: TrialKey, found: Compared) -> None:
         """Count one trial; at most one difference of each part is kept of it."""
         self.trials += 1

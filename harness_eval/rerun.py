@@ -101,6 +101,11 @@ class Verdicts:
     changed: list[Changed] = field(default_factory=list)
     lost: list[Row] = field(default_factory=list)
 
+    @property
+    def differ(self) -> bool:
+        """Whether any is another, or a trial asked for what was not recorded: something answers otherwise today."""
+        return bool(self.changed) or any(row["failure"]["owner"] == "harness" for row in self.lost)
+
 
 def prepare(source: Path, rows: Iterable[Row], provider: SandboxProvider, suite: str | None = None) -> Rerun:
     """What of these recorded trials can be run again. `suite` names the tasks where their own suite is not bundled.

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from harness_eval import recording
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.errors import ConfigError, listed
 from harness_eval.gate import snapshot as snapshots
@@ -52,15 +51,7 @@ def baseline(
         if not partial:
             say("       finish the run with `harness-eval run --out`, or accept it as it is with --partial")
             raise typer.Exit(INCOMPLETE)
-    data = snapshots.as_bytes(kept)
-    if out != _STDOUT:
-        _check_replaceable(out)
-        recording.write_whole(out, data)
-    elif as_json:
-        raise ConfigError("--json: a baseline on the standard output is JSON itself; name a file with --out")
-    else:
-        sys.stdout.write(data.decode())
-    found = _summary(kept, out, len(data))
+    found = _summary(kept, out, _written(kept, out, as_json))
     if as_json:
         print_json(found)
         return
@@ -77,6 +68,18 @@ def _problems(kept: Snapshot) -> list[str]:
     if lost > _LOST_LIMIT * (trials - missing):
         problems.append(f"{lost:,} of {count(trials - missing, 'trial')} were lost, more than {_LOST_LIMIT:.0%}")
     return problems if trials > missing else ["no trial has been run"]
+
+
+def _written(kept: Snapshot, out: Path, as_json: bool) -> int:
+    """How many bytes were written to the file, or to the standard output."""
+    if out != _STDOUT:
+        _check_replaceable(out)
+        return snapshots.write(kept, out)
+    if as_json:
+        raise ConfigError("--json: a baseline on the standard output is JSON itself; name a file with --out")
+    data = snapshots.as_bytes(kept)
+    sys.stdout.write(data.decode())
+    return len(data)
 
 
 def _check_replaceable(path: Path) -> None:

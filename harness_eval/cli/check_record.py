@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import typer
 
 from harness_eval import rerun, store
+from harness_eval.cli import running
 from harness_eval.cli.output import say
 from harness_eval.cli.replay import boxes_for, run_again
 from harness_eval.gate import record
@@ -46,7 +46,7 @@ def _again(found: Recorded, given: Mapping[str, Any]) -> Verdicts | None:
         say("no trial is as it was recorded, so none is run again")
         return None
     boxes = boxes_for(given.get("sandbox") or str(found.study.get("sandbox") or "auto"), "allow_local" in given)
-    out = given.get("out") or Path("runs") / f"check-{found.folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    out = given.get("out") or running.new_folder(f"check-{found.folder.name}")
     outcome = run_again(
         rerun.prepare(found.folder, rows, boxes, given.get("suite")), out, given.get("concurrency", _WIDTH)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +33,7 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Che
         ConfigError: the study cannot be used, or is not of the baseline's kind; nothing has run then.
     """
     config = _config(before, given)
-    folder = given.get("out") or Path("runs") / f"check-{config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = given.get("out") or running.new_folder(f"check-{config.name}")
     matrix = given.get("matrix") is True
     if asked.gate == "fixed" and not asked.release and "repeats" not in given:
         asked = replace(asked, cap=1)  # one look at one repeat is the bill that is fixed

@@ -66,7 +66,7 @@ def replay(
     rows = chosen(folder, trials or [])
     if out is None:
         checked = replaying.check(folder, rows, harnesses)
-        if not checked.requests + checked.replies + len(checked.differences):
+        if checked.empty:
             raise ConfigError(f"{folder}: nothing is recorded of these trials that could be compared")
         print_json(_checked_json(checked, changed)) if as_json else _print_checked(checked)
         raise typer.Exit(1 if checked.differing else 0)
@@ -194,7 +194,7 @@ def run_again(again: Rerun, folder: Path, width: int) -> Outcome:
 def _exit_code(outcome: Outcome, found: Verdicts) -> int:
     if outcome.interrupted:
         return INTERRUPTED
-    if found.changed or any(row["failure"]["owner"] == "harness" for row in found.lost):
+    if found.differ:
         return 1
     return INCOMPLETE if found.lost else 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -56,7 +55,7 @@ def run(
 ) -> None:
     """Run a matrix of tasks and harnesses; without a study, the demo. Flags override its keys; --out FOLDER resumes."""
     resolved = study.resolve(options.study_from(file, **options.given(locals())))
-    folder = out or Path("runs") / f"{resolved.config.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = out or running.new_folder(resolved.config.name)
     bases = dict.fromkeys(resolved.endpoints, resolved.config)
     asked = Asked(folder, bases, None, yes, Agenda(retry_lost=retry_lost), charged=(folder,))
     raise typer.Exit(_run(resolved, asked, probe is True, as_json))

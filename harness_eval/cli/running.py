@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -92,6 +93,11 @@ def summary(ended: Ended) -> dict[str, Json]:
         "interrupted": ended.outcome.interrupted,
         "problems": ended.problems,
     }
+
+
+def new_folder(name: str) -> Path:
+    """Where a run of this name goes where nothing else is said."""
+    return Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
 def again(folder: Path) -> list[str]:

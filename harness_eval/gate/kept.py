@@ -25,6 +25,11 @@ _Finite: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
 
 
+def character(score: float | None) -> str:
+    """What became of a trial that has ended with this score; None: it was lost."""
+    return LOST if score is None else SOLVED if score >= 1 else UNSOLVED
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True)
 

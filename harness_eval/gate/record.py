@@ -125,7 +125,7 @@ def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Har
     """
     keys: list[TrialKey] = []
     checked = replaying.check(folder, _seen(store.latest(folder), keys), harnesses)
-    if not checked.requests + checked.replies + len(checked.differences):
+    if checked.empty:
         raise ConfigError(f"{folder}: nothing is recorded of its trials that could be compared")
     differing: dict[TrialKey, list[replaying.Difference]] = {}
     for key, difference in checked.differences:
@@ -208,7 +208,7 @@ def judged(found: Recorded, again: Verdicts | None = None, release: bool = False
 
 def _verdict(found: Recorded, again: Verdicts | None) -> Verdict:
     verdicts = {each.verdict for each in found.impacts}
-    if "fail" in verdicts or (again is not None and (again.changed or _strayed(again))):
+    if "fail" in verdicts or (again is not None and again.differ):
         return "fail"
     if again is not None and again.lost:
         return "incomplete"
@@ -217,11 +217,6 @@ def _verdict(found: Recorded, again: Verdicts | None) -> Verdict:
 
 def _names(harnesses: Sequence[Impact]) -> str:
     return listed([one_line(each.name, _NAME) for each in harnesses], _SHOWN)
-
-
-def _strayed(again: Verdicts) -> list[Row]:
-    """Trials that asked for something that was not recorded: a tool, a sandbox or a task answers otherwise today."""
-    return [row for row in again.lost if row["failure"]["owner"] == "harness"]
 
 
 def _said(found: Recorded, again: Verdicts | None) -> str:

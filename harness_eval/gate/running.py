@@ -15,7 +15,7 @@ from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.gate.asked import Asked
 from harness_eval.gate.deciding import Decided, decide
-from harness_eval.gate.kept import LOST, NOT_RUN, SOLVED, UNSOLVED, Snapshot, SnapshotHarness
+from harness_eval.gate.kept import NOT_RUN, SOLVED, UNSOLVED, Snapshot, SnapshotHarness, character
 from harness_eval.gate.matching import Matched, match
 from harness_eval.gate.pairs import pairs_of
 from harness_eval.gate.snapshot import planned
@@ -92,8 +92,7 @@ class UnderWay:
 
     def _take(self, key: TrialKey, score: float | None) -> None:
         if key.harness == self.matched.harness:
-            what = LOST if score is None else SOLVED if score >= 1 else UNSOLVED
-            self.solved[key.task, key.repeat] = what
+            self.solved[key.task, key.repeat] = character(score)
 
     def _is_another(self) -> bool:
         """Whether what the server said of itself when it was probed is refused; the check says so in the end."""

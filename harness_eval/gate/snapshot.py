@@ -12,15 +12,14 @@ from pathlib import Path
 from harness_eval import config, recording
 from harness_eval.errors import ConfigError, nearest, redact
 from harness_eval.gate.kept import (
-    LOST,
     NOT_RUN,
     SCHEMA,
     SOLVED,
-    UNSOLVED,
     Answering,
     Snapshot,
     SnapshotHarness,
     SnapshotTask,
+    character,
 )
 from harness_eval.report import comparison_pairing
 from harness_eval.report.comparison_pairing import Side
@@ -168,15 +167,14 @@ def _taken(side: Side) -> Snapshot:
         "recovery": study.get("recovery"),
         "limits": dict(study.get("limits") or {}),
         "canonical": study.get("canonical"),
-        "tasks": [{key: task.get(key) for key in ("name", "digest", "group")} | _suite(task) for task in tasks],
+        "tasks": [
+            {**{key: task.get(key) for key in ("name", "digest", "group")}, "suite": str(task.get("suite") or "")}
+            for task in tasks
+        ],
         "harnesses": _harnesses(side, [task["name"] for task in tasks]),
         "lost": dict(sorted(lost.items())),
     }
     return _sound(data, side.folder)
-
-
-def _suite(task: Entry) -> dict[str, Json]:
-    return {"suite": str(task.get("suite") or "")}
 
 
 def _answering(side: Side) -> dict[str, Json]:
@@ -211,7 +209,7 @@ def _harness(side: Side, entry: Entry, outcomes: Sequence[Outcome], place: Mappi
     labels: dict[str, list[list[str]]] = {}
     for outcome in () if refused else outcomes:
         at = place[outcome.task]
-        solved[outcome.repeat][at] = SOLVED if (outcome.score or 0) >= 1 else UNSOLVED if outcome.judged else LOST
+        solved[outcome.repeat][at] = character(outcome.score)
         for label in outcome.labels if outcome.judged else ():
             lines = labels.setdefault(label, [[NOT_RUN] * len(place) for _ in range(repeats)])
             lines[outcome.repeat][at] = SOLVED
