@@ -197,10 +197,8 @@ def changes_since(locked: Locked, harnesses: Iterable[Harness], whole: bool = Tr
         before = left.pop(harness.name, None)
         now, text = entry_of(harness)
         if before is None or not before.holds(now):
-            old = locked.wire(harness.name).splitlines() if before else []
-            new = text.splitlines()
-            lines = difflib.unified_diff(old, new, locked.where, "now", n=1, lineterm="") if before else ()
-            changes.append(Change(harness.name, before, now, tuple(lines)))
+            lines = _differing(locked.wire(harness.name), text, locked.where, "now") if before else ()
+            changes.append(Change(harness.name, before, now, lines))
     return changes + [Change(name, entry, None) for name, entry in left.items() if whole]
 
 
@@ -217,9 +215,12 @@ def differences(one: Harness, other: Harness) -> dict[str, tuple[str, ...]]:
         ("tools", _tools(one), _tools(other)),
         ("dialogue", wire_text(requests_of(one)), wire_text(requests_of(other))),
     ]:
-        diff = difflib.unified_diff(old.splitlines(), new.splitlines(), one.name, other.name, n=1, lineterm="")
-        result[title] = tuple(diff)
+        result[title] = _differing(old, new, one.name, other.name)
     return result
+
+
+def _differing(old: str, new: str, before: str, after: str) -> tuple[str, ...]:
+    return tuple(difflib.unified_diff(old.splitlines(), new.splitlines(), before, after, n=1, lineterm=""))
 
 
 def _tools(harness: Harness) -> str:

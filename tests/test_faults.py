@@ -74,14 +74,13 @@ class Watching:
 
 
 def make_suite(folder: Path) -> Path:
-    for name in ("first",):
-        make_task(folder, name, CHECK)
-        place = folder / name
-        (place / "environment/files/app.log").write_text("start\nport=81\nend\n")
-        (place / "environment/files/app.ini").write_text("[app]\nport = 1\nname = x\n")
-        (place / "solution/solve.sh").write_text("sed -i 's/port = 1/port = 81/' app.ini; echo 81 > answer.txt\n")
-        (place / "solution/plan.yaml").write_text(f'done: "The port is set."\nsteps:\n{STEPS}')
-        (place / "instruction.md").write_text(f"Work on {name}: set the port of app.ini as the log has it.\n")
+    make_task(folder, "first", CHECK)
+    place = folder / "first"
+    (place / "environment/files/app.log").write_text("start\nport=81\nend\n")
+    (place / "environment/files/app.ini").write_text("[app]\nport = 1\nname = x\n")
+    (place / "solution/solve.sh").write_text("sed -i 's/port = 1/port = 81/' app.ini; echo 81 > answer.txt\n")
+    (place / "solution/plan.yaml").write_text(f'done: "The port is set."\nsteps:\n{STEPS}')
+    (place / "instruction.md").write_text("Work on first: set the port of app.ini as the log has it.\n")
     return folder
 
 
