@@ -11,9 +11,8 @@ from typing import TypeAlias
 
 from harness_eval.diagnosis import remedies
 from harness_eval.diagnosis.labels import LABELS
-from harness_eval.errors import redact
 from harness_eval.report import wording
-from harness_eval.report.wording import SCRIPTED, count, one_line, p_value, percent, points
+from harness_eval.report.wording import SCRIPTED, count, p_value, percent, points
 from harness_eval.types import Json
 
 Data: TypeAlias = Mapping[str, Json]
@@ -22,7 +21,6 @@ LIKELY = 0.5  # posterior chance from which a task is named as one that fell, wh
 _NAME = 100  # characters of a name
 _SENTENCE = 400
 _DIFFERENCE = 1_000  # characters of what differs, which quotes a request of a harness
-_READ = 5_000  # characters at either end of a text that are looked at
 _VERSIONS_TOLD = 4
 _GATES = {
     "sprt": "sequential test of pairs that differ (SPRT)",
@@ -56,10 +54,7 @@ class Row:
 
 def foreign(text: object, length: int = _NAME) -> str:
     """A text from outside on one line, without credentials, cut in its middle to `length` characters."""
-    whole = str(text)
-    if len(whole) > 2 * _READ:
-        whole = f"{whole[:_READ]} … {whole[-_READ:]}"
-    return one_line(redact(whole), length)
+    return wording.foreign(text, length)
 
 
 def sentence(text: object) -> str:

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from harness_eval.errors import redact
 from harness_eval.report.compat_grid import ORDER, Data, Grid, Place
-from harness_eval.report.wording import count, difference, one_line, points, share
+from harness_eval.report.wording import count, difference, foreign, one_line, points, share
 
 SYMBOLS = {
     "compatible": "✓",
@@ -23,7 +22,6 @@ SYMBOLS = {
 STALE, FLAG = "stale", "⚑"
 _NAME = 80  # characters of a name from outside
 _LONG = 300  # of a reason or a note
-_ENDLESS = 2000  # characters of either end of a text that is looked at
 _FURTHEST = 9  # times as many tasks as there are: no estimate of further ones is larger
 _SCHEME = re.compile(r"\s*[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -37,17 +35,12 @@ def subject_title(subject: Data) -> str:
 
 def name(text: object) -> str:
     """A name from outside on one line, at most so long."""
-    return one_line(redact(_ends(str(text))), _NAME)
+    return foreign(text, _NAME)
 
 
 def told(text: object) -> str:
     """A reason or a note on one line, at most so long."""
-    return one_line(redact(_ends(str(text))), _LONG)
-
-
-def _ends(text: str) -> str:
-    """The beginning and the end of an endless text: what lies between them is never shown."""
-    return text if len(text) <= 2 * _ENDLESS else f"{text[:_ENDLESS]}…{text[-_ENDLESS:]}"
+    return foreign(text, _LONG)
 
 
 def link(address: str | None) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness_eval.errors import redact
 from harness_eval.types import Json
 
 Figures = Mapping[str, Json]  # {"estimate", "low", "high"}: proportions, or None where unknown
 UNKNOWN = "unknown"
 NOT_EXERCISED = "not exercised"
 SCRIPTED = "scripted, not a language model"
+_READ = 5_000  # characters at either end of a text that are looked at
 
 
 def percent(value: float | None) -> str:
@@ -67,6 +69,14 @@ def one_line(text: object, length: int | None = None) -> str:
         return line
     tail = (length - 1) // 2
     return f"{line[: length - 1 - tail]}…{line[-tail:]}"
+
+
+def foreign(text: object, length: int) -> str:
+    """Such a line without credentials; of an endless text only both ends are looked at."""
+    whole = str(text)
+    if len(whole) > 2 * _READ:
+        whole = f"{whole[:_READ]} … {whole[-_READ:]}"
+    return one_line(redact(whole), length)
 
 
 def _decimal(value: float, *, signed: bool = False) -> str:
