@@ -48,7 +48,7 @@ def compat(
     """Say which models are compatible with which harnesses, on all trials of the runs that are given."""
     wanted = _verdicts(fail_on)
     earlier = None if update is None else _earlier(update)
-    margins = _margins(margin, broken_margin, _usual(earlier))
+    margins = _margins(margin, broken_margin, earlier[1].margins if earlier else Margins())
     base = update.parent if update is not None else out if out is not None else Path()
     asked = Asked(margins, lock, base, links, model, harness, earlier)
     made = collect(targets or (), asked)
@@ -68,22 +68,19 @@ def compat(
     raise typer.Exit(_exit_code(made, wanted))
 
 
-def _earlier(update: Path) -> Path:
-    """The document that a file which is updated goes on from.
+def _earlier(update: Path) -> tuple[Path, Matrix] | None:
+    """The document that a file which is updated goes on from, after its folder; None of one that is yet to be made.
 
     Raises:
-        ConfigError: it is missing, and the file shows a matrix that would be lost.
+        ConfigError: it cannot be read, or it is missing and the file shows a matrix that would be lost.
     """
     kept = beside(update)
+    if kept.is_file():
+        return kept.parent, document(kept)
     if not kept.exists() and shows_a_matrix(update):
         told = f"{kept}, which it goes on from, is missing; restore that, or empty the place between the markers"
         raise ConfigError(f"{update}: shows a matrix, but {told}")
-    return kept
-
-
-def _usual(earlier: Path | None) -> Margins:
-    """The margins where no flag names any."""
-    return document(earlier).margins if earlier is not None and earlier.is_file() else Margins()
+    return None
 
 
 def _margins(margin: float | None, broken: float | None, usual: Margins) -> Margins:

@@ -14,7 +14,7 @@ from harness_eval.compat.document import Cell, Column, Margins, Matrix, Source, 
 from harness_eval.compat.judging import judged, judged_again, left_out
 from harness_eval.compat.links import Links
 from harness_eval.compat.subjects import digest_of
-from harness_eval.compat.targets import Part, Targets, document, targets
+from harness_eval.compat.targets import Part, Targets, targets
 from harness_eval.compat.versions import Current, Measured, current
 from harness_eval.errors import ConfigError, listed
 from harness_eval.report.wording import count, one_line
@@ -29,7 +29,8 @@ class Asked:
     """How a matrix is wanted.
 
     `out` is the folder that links lead from, `links` what stands before a run's folder instead; `models` and
-    `harnesses` are patterns of what is taken from the targets; `earlier` is a document whose cells stay.
+    `harnesses` are patterns of what is taken from the targets; `earlier` is a document whose cells stay, after its
+    folder.
     """
 
     margins: Margins = _USUAL
@@ -38,7 +39,7 @@ class Asked:
     links: str | None = None
     models: str = "*"
     harnesses: str = "*"
-    earlier: Path | None = None
+    earlier: tuple[Path, Matrix] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,8 @@ def _documents(
     """The cells of earlier documents by the margins and from the place asked for now, with their runs and columns."""
     found, sources, columns = [], {}, []
     given = [(folder, made, asked.models, asked.harnesses) for folder, made in known.documents]
-    if asked.earlier is not None and asked.earlier.is_file():
-        given.append((asked.earlier.parent, document(asked.earlier), "*", "*"))
+    if asked.earlier is not None:
+        given.append((*asked.earlier, "*", "*"))
     for folder, made, models, harnesses in given:
         rows = {subject.id: subject for subject in made.subjects if fnmatchcase(subject.model, models)}
         columns += [(each.measured, _column(each)) for each in made.harnesses if each.measured]
