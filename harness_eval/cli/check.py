@@ -25,7 +25,7 @@ from harness_eval.gate.kept import Snapshot
 
 app = typer.Typer(add_completion=False)
 
-_CAP = 3  # repeats of the new run, unless the baseline has fewer
+_ASKED = {"margin": "margin", "alpha": "alpha", "repeats": "cap", "matrix": "matrix"}  # flags as `Asked` has them
 _GATES = "sprt, which stops early; fixed, which looks once: at all repeats of RUN, of a study at one unless --repeats "
 _GATES += "says more; or e-process."
 _Given: TypeAlias = Mapping[str, Any]
@@ -194,14 +194,12 @@ def _asked(given: _Given, before: Snapshot) -> Asked:
         raise ConfigError(
             f"--repeats: the baseline has {most} of {gated.name!r}, and each trial is held against its own"
         )
-    chosen = {name: given[name] for name in ("margin", "alpha") if name in given}
+    chosen = {name: given[flag] for flag, name in _ASKED.items() if flag in given}
     return Asked(
         gate=gate,
         release=release,
         harness=harnesses[0] if harnesses else None,
-        cap=given.get("repeats", _CAP),
         changed=frozenset(given.get("changed", ())),
-        matrix=given.get("matrix", True),
         **chosen,
     )
 

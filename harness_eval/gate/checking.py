@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness_eval import __version__
 from harness_eval.gate import findings, wider
-from harness_eval.gate.asked import MARGIN, Asked, Gate, look_order
+from harness_eval.gate.asked import MARGIN, Asked
 from harness_eval.gate.deciding import Decided, decide
 from harness_eval.gate.document import Check, Figure, Question, Side, Trials, Verdict
 from harness_eval.gate.kept import Snapshot
@@ -15,8 +15,6 @@ from harness_eval.gate.matching import Matched, match
 from harness_eval.gate.notes import notes, power
 from harness_eval.gate.pairs import Pairs, means, pairs_of
 from harness_eval.report.wording import count, one_line, percent
-
-__all__ = ["Asked", "Gate", "check", "look_order"]
 
 _EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 0, "incomplete": 3}
 

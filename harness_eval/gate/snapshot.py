@@ -23,6 +23,7 @@ from harness_eval.gate.kept import (
 )
 from harness_eval.report import comparison_pairing
 from harness_eval.report.comparison_pairing import Side
+from harness_eval.report.counts import grouped
 from harness_eval.report.recorded import Outcome, Recorded
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
@@ -191,11 +192,9 @@ def _answering(side: Side) -> dict[str, Json]:
 
 def _harnesses(side: Side, tasks: Sequence[str]) -> list[dict[str, Json]]:
     """The harnesses of a side with what became of their trials."""
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in side.named("harnesses")}
-    for outcome in side.outcomes:
-        outcomes[outcome.harness].append(outcome)
+    outcomes = grouped(side.outcomes)
     place = {name: number for number, name in enumerate(tasks)}
-    return [_harness(side, entry, outcomes[name], place) for name, entry in side.named("harnesses").items()]
+    return [_harness(side, entry, outcomes.get(name, ()), place) for name, entry in side.named("harnesses").items()]
 
 
 def _harness(side: Side, entry: Entry, outcomes: Sequence[Outcome], place: Mapping[str, int]) -> dict[str, Json]:

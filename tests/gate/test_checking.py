@@ -11,7 +11,8 @@ import pytest
 
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import ConfigError
-from harness_eval.gate.checking import Asked, check, look_order
+from harness_eval.gate.asked import Asked, look_order
+from harness_eval.gate.checking import check
 from harness_eval.gate.document import Check
 from harness_eval.gate.kept import Snapshot
 from tests.gate.sides import data, side, trials

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness_eval.gate import snapshot
-from harness_eval.gate.checking import Asked, check, look_order
+from harness_eval.gate.asked import Asked, look_order
+from harness_eval.gate.checking import check
 from harness_eval.gate.kept import Snapshot
 from tests.gate.sides import side
 
