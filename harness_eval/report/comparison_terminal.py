@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from harness_eval.report import comparison_details as details
 from harness_eval.report import comparison_words as words
-from harness_eval.report.columns import NAME, WIDTH, cut, wrapped
+from harness_eval.report.columns import NAME, WIDTH, cut, inert, wrapped
 from harness_eval.report.effect_words import level_name
 from harness_eval.report.wording import UNKNOWN, count, difference, one_line, percent, points
 from harness_eval.types import Json
@@ -41,7 +41,7 @@ def comparison_text(data: Data) -> str:
         lines += wrapped("" if place else "LEFT OUT", told)
     for note in data["notes"]:
         lines += wrapped("note", one_line(note))
-    return "\n".join(cut(line) for line in lines) + "\n"
+    return "\n".join(inert(cut(line)) for line in lines) + "\n"
 
 
 def _table(lines: Sequence[words.Line]) -> list[str]:

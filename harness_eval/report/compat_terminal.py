@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from harness_eval.report import compat_words as words
-from harness_eval.report.columns import WIDTH, cut, wrapped
+from harness_eval.report.columns import WIDTH, cut, inert, wrapped
 from harness_eval.report.compat_grid import ORDER, Data, Grid, Place, grid, worst_first
 from harness_eval.report.compat_sentences import sentences
 from harness_eval.report.wording import one_line
@@ -27,7 +27,7 @@ def compat_text(data: Data) -> str:
     lines += wrapped("MEASURED", words.facts(data))
     for place, note in enumerate(data["notes"][:_NOTES]):
         lines += wrapped("" if place else "NOTES", words.told(note))
-    return "\n".join(cut(line) for line in lines) + "\n"
+    return "\n".join(inert(cut(line)) for line in lines) + "\n"
 
 
 def _matrix(found: Grid) -> list[str]:

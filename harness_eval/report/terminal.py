@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from harness_eval.report import diagnosis_words as diagnosis
 from harness_eval.report import effect_words, findings, traced_words
-from harness_eval.report.columns import NAME, WIDTH, cut, wrapped
+from harness_eval.report.columns import NAME, WIDTH, cut, inert, wrapped
 from harness_eval.report.content import sections_of
 from harness_eval.report.why import NEVER_ACTED
 from harness_eval.report.wording import NOT_EXERCISED, count, one_line, p_value, percent
@@ -38,7 +38,7 @@ def summary_text(data: Mapping[str, Json], run: str = "RUN") -> str:
         ]
     if data.get("by_endpoint"):
         lines += [f"note{'':8}{one_line(note)}" for note in data["remarks"][:_NOTES_SHOWN]]
-    return "\n".join(lines) + "\n"
+    return inert("\n".join(lines) + "\n")
 
 
 def _headline(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str]:

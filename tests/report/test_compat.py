@@ -181,6 +181,12 @@ def test_terminal_text_has_no_control_characters_and_no_endless_lines() -> None:
         assert len(lines) < 110
 
 
+def test_no_line_of_the_terminal_is_a_command_of_a_ci_system() -> None:
+    text = compat_text(compatibility.hostile())
+    assert ":error::x" in text
+    assert not re.search(r"^\s*::|##\w*\[", text, re.MULTILINE)
+
+
 def test_an_empty_matrix_has_forms_too() -> None:
     data: Data = compatibility.of((), (), ())
     assert "0 of 0 combinations" in markdown(data)
