@@ -111,7 +111,8 @@ def _summary(kept: Snapshot, out: Path, size: int) -> dict[str, Json]:
 
 def _refused(kept: Snapshot) -> list[str]:
     names = [one_line(harness.name, 60) for harness in kept.harnesses if harness.refused]
-    return [f"{len(names)} harnesses cannot run at this endpoint: {listed(names, _NAMES_SHOWN)}"] if names else []
+    told = f"{count(len(names), 'harness')} cannot run at this endpoint: {listed(names, _NAMES_SHOWN)}"
+    return [told] if names else []
 
 
 def _told(found: dict[str, Json]) -> str:
