@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from harness_eval.bundled import folder
 from harness_eval.compat.document import Matrix
 from harness_eval.gate.document import Check
-from harness_eval.gate.snapshot import Snapshot
+from harness_eval.gate.kept import Snapshot
 from harness_eval.report.whole import encode_json
 from harness_eval.types import Json
 

@@ -97,7 +97,7 @@ def _figures(pairs: Pairs, asked: Asked) -> _Figures:
     if not len(before_T):
         return _Figures(Figure(), Figure(), Figure(), None, None, 0)
     known = [mean_over_tasks(side_T) for side_T in (before_T, after_T)]
-    one, other = (Figure(estimate=each.estimate, low=each.low, high=each.high) for each in known)
+    one, other = map(wider.figure, known)
     change = float((after_T - before_T).mean())
     if known[0].limits is None:
         return _Figures(one, other, Figure(estimate=change), None, None, len(before_T))

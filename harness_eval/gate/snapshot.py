@@ -11,34 +11,13 @@ from pathlib import Path
 
 from harness_eval import config, recording
 from harness_eval.errors import ConfigError, nearest, redact
-from harness_eval.gate.kept import (
-    NOT_RUN,
-    SCHEMA,
-    SOLVED,
-    Answering,
-    Snapshot,
-    SnapshotHarness,
-    SnapshotTask,
-    character,
-)
+from harness_eval.gate.kept import NOT_RUN, SCHEMA, SOLVED, Snapshot, character
 from harness_eval.report import comparison_pairing
 from harness_eval.report.comparison_pairing import Side
 from harness_eval.report.counts import grouped
 from harness_eval.report.recorded import Outcome, Recorded
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
-
-__all__ = [
-    "Answering",
-    "Snapshot",
-    "SnapshotHarness",
-    "SnapshotTask",
-    "as_bytes",
-    "planned",
-    "read",
-    "snapshot_of",
-    "write",
-]
 
 _LARGEST = 16 << 20  # bytes of a baseline's file; a hundred times the largest that is sensible
 _LONGEST_TEXT = 10_000  # characters; a repeat has one a task

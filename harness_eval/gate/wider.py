@@ -89,7 +89,7 @@ def _verdict(most: float | None, least: float | None, margin: float) -> Verdict:
 
 
 def _change(change: Change) -> str:
-    return difference(_figure(change.change).model_dump(), signed=True)
+    return difference(figure(change.change).model_dump(), signed=True)
 
 
 def _question(asked: Literal["worst", "spread"], change: Change, verdict: Verdict, said: str) -> Question:
@@ -97,12 +97,13 @@ def _question(asked: Literal["worst", "spread"], change: Change, verdict: Verdic
         asked=asked,
         verdict=verdict,
         said=said,
-        before=_figure(change.before),
-        after=_figure(change.after),
-        change=_figure(change.change),
+        before=figure(change.before),
+        after=figure(change.after),
+        change=figure(change.change),
         detectable=change.detectable,
     )
 
 
-def _figure(estimate: Estimate) -> Figure:
+def figure(estimate: Estimate) -> Figure:
+    """An estimate of the statistics as a document holds it."""
     return Figure(estimate=estimate.estimate, low=estimate.low, high=estimate.high)
