@@ -1,9 +1,8 @@
-"""Any server that speaks the OpenAI dialect, through the openai package."""
+"""Any server that speaks the OpenAI dialect; requests are made by the openai package and sent by `transport`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import anyio
 import orjson
@@ -14,13 +13,12 @@ from harness_eval.endpoints.refusals import Refusal, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.served import ServedEndpoint
 from harness_eval.endpoints.stream import BodyReader
-from harness_eval.endpoints.transport import all_headers, causes, open_client, timed_out
+from harness_eval.endpoints.transport import Client, causes, headers_of, refusal_body
 from harness_eval.errors import EndpointFailure
 from harness_eval.types import Json, Reply, Request
 
 if TYPE_CHECKING:
-    import httpx2
-    import openai
+    import aiohttp
 
 _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 _DRAIN_SECONDS = 1.0
@@ -31,7 +29,7 @@ _LONGEST_REPLY = 256 << 20  # bytes; a million streamed tokens, each in a chunk 
 class OpenAIEndpoint(ServedEndpoint):
     """A server under `config.base_url`; replies are streamed, and retried as `retries` says."""
 
-    _client: openai.AsyncOpenAI | None = None
+    _client: Client | None = None
 
     async def complete(self, request: Request) -> Reply:
         """One reply, after the retries that the endpoint's policy allows; errors as `Endpoint.complete` says."""
@@ -53,57 +51,50 @@ class OpenAIEndpoint(ServedEndpoint):
         try:
             return self._accepted(await self._read(response))
         finally:
-            await response.aclose()
+            response.release()
 
-    async def _send(self, path: str, body: dict[str, Json]) -> httpx2.Response:
+    async def _send(self, path: str, body: dict[str, Json]) -> aiohttp.ClientResponse:
         """A successful response, its body still to be read."""
         import aiohttp  # lazy: slow import
-        import httpx2  # lazy: slow import
-        import openai  # lazy: slow import
 
         content = orjson.dumps(body)
         try:
-            response = await self._opened().post(
-                path,
-                cast_to=httpx2.Response,
-                content=content,
-                stream=True,
-                stream_cls=openai.AsyncStream[Any],
-                options={"headers": all_headers(self._key, self._headers)},
-            )
-            return cast("httpx2.Response", response)
-        except openai.APIStatusError as error:
+            response = await self._opened().post(path, content)
+            if 200 <= response.status < 300:
+                return response
             self._reached = True
-            headers = {name.lower(): value for name, value in error.response.headers.items()}
-            refusal = Refusal(error.status_code, error.response.content, headers, len(content), body)
-            problem = failure(refusal, self.name, self._clean)
-        except (openai.APIConnectionError, httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+            try:
+                said = await refusal_body(response, self.config.timeout_seconds)
+            finally:
+                response.release()
+            refusal = Refusal(response.status, said, headers_of(response), len(content), body)
+            problem: Exception = failure(refusal, self.name, self._clean)
+        except (aiohttp.ClientError, OSError) as error:
             problem = self._unconnected(error)
-        # Raised out here: the client's own exceptions hold what the server said, and it may have repeated the key.
+        # Raised out here: what the client raises may hold what the server said, and it may have repeated the key.
         raise problem
 
-    async def _read(self, response: httpx2.Response) -> BodyReader:
+    async def _read(self, response: aiohttp.ClientResponse) -> BodyReader:
         import aiohttp  # lazy: slow import
-        import httpx2  # lazy: slow import
 
         reader = BodyReader()
         try:
-            body = PlainBody(response.headers.get("content-encoding", ""))
+            body = PlainBody(", ".join(response.headers.getall("Content-Encoding", ())))
         except BadEncoding as error:
             raise _cut(f"{self.name}: {error}", "infra.gateway") from None
         try:
-            await self._feed(reader, response.aiter_raw(), body)
-        except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+            await self._feed(reader, response.content, body)
+        except (aiohttp.ClientError, OSError) as error:
             # What broke after the last word has come broke nothing; silence before it is a time limit, ours.
-            if timed_out(error) and not reader.ended:
+            if isinstance(error, TimeoutError) and not reader.ended:
                 raise Transient(f"{self.name}: silence in the middle of a reply", "infra.deadline") from None
             reader.broken = type(error).__name__
         reader.close()
         return reader
 
-    async def _feed(self, reader: BodyReader, raw: AsyncIterator[bytes], body: PlainBody) -> None:
+    async def _feed(self, reader: BodyReader, raw: aiohttp.StreamReader, body: PlainBody) -> None:
         heard, frames, taken, travelled = anyio.current_time(), 0, 0, 0
-        async for data in raw:
+        async for data in raw.iter_any():
             for piece in body.pieces(data):
                 taken += len(piece)
                 reader.feed(piece)
@@ -118,9 +109,10 @@ class OpenAIEndpoint(ServedEndpoint):
                 raise Transient(f"{self.name}: nothing but keep-alives for {now - heard:.0f} s", "infra.deadline")
         # A server that keeps the connection open after the end marker must not hold the reply back; one that ends the
         # body properly leaves a connection that can be used again.
-        with anyio.move_on_after(_DRAIN_SECONDS):
-            async for _ in raw:
-                pass
+        if not raw.at_eof():
+            with anyio.move_on_after(_DRAIN_SECONDS):
+                async for _ in raw.iter_any():
+                    pass
 
     def _check_length(self, taken: int, reader: BodyReader) -> None:
         if taken > _LONGEST_REPLY:
@@ -136,12 +128,12 @@ class OpenAIEndpoint(ServedEndpoint):
         connected = not any(isinstance(cause, absent) for cause in all_causes)
         if not (connected or self._reached):
             return Transient(f"{self.name}: nothing answers at {self.config.base_url}", "infra.gateway", absent=True)
-        label = "infra.deadline" if connected and timed_out(all_causes[-1]) else "infra.gateway"
+        label = "infra.deadline" if connected and isinstance(all_causes[-1], TimeoutError) else "infra.gateway"
         return Transient(f"{self.name}: no answer: {type(all_causes[-1]).__name__}", label)
 
-    def _opened(self) -> openai.AsyncOpenAI:
+    def _opened(self) -> Client:
         if self._client is None:
-            self._client = open_client(self.config.base_url, self._key, self.config.timeout_seconds)
+            self._client = Client(self.config.base_url, self._key, self._headers, self.config.timeout_seconds)
         return self._client
 
 

@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-HEADER = "x-redirects-to"  # under which the transport hands on what a redirect says
 _LONGEST = 100  # characters
 
 
 def advice(headers: Mapping[str, str]) -> str:
     """What to do about a redirect with these headers (names in lower case); it repeats no credentials and no query."""
-    location = headers.get(HEADER) or headers.get("location") or ""
+    location = headers.get("location") or ""
     try:
         parts = urlsplit(location.strip())
         host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""

@@ -1,45 +1,114 @@
-"""The HTTP client below the openai package: what it sends of its own accord, and how much it will take."""
+"""HTTP below the endpoints: requests as the openai package makes them, sent over aiohttp with little between.
+
+The package makes one request for each path, with its authentication, its configuration and its headers; that one is
+kept instead of being sent, and all later ones go out like it. Making each anew, and reading each response through the
+package, costs several times as much as everything else that is done for a turn.
+"""
 
 from __future__ import annotations
 
+import urllib.request
 from collections.abc import AsyncIterator, Iterator, Mapping
-from functools import cache, partial
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import anyio
 
-from harness_eval.endpoints import redirects
 from harness_eval.endpoints.encoding import BadEncoding, PlainBody
 
 if TYPE_CHECKING:
     import ssl
 
+    import aiohttp
     import httpx2
     import openai
 
 _LONGEST_REFUSAL = 1 << 20  # bytes; a page of an error needs no more
+_CONNECT_SECONDS = 30.0
+_IDLE_SECONDS = 5.0  # servers close idle connections, some of them soon
+_OF_EACH_BODY = frozenset({"content-length", "transfer-encoding"})
 
 
-def open_client(base_url: str, key: str | None, timeout_seconds: float) -> openai.AsyncOpenAI:
-    """A client that retries nothing and follows no redirect, since headers that are secrets would go along."""
-    import httpx2  # lazy: slow import
-    import openai  # lazy: slow import
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A request as the package makes it; `proxy` is what the environment puts before its server."""
 
-    trusted = not _is_local(base_url)
-    # The aiohttp transport costs two thirds of the CPU time of the default one. A proxy named in the environment cannot
-    # reach a server on this machine.
-    return openai.AsyncOpenAI(
-        base_url=base_url,
-        api_key=key or "none",
-        max_retries=0,
-        timeout=httpx2.Timeout(timeout_seconds, connect=30.0),
-        http_client=openai.DefaultAioHttpClient(
-            trust_env=trusted,
-            verify=_certificates(trusted),
-            follow_redirects=False,
-            event_hooks={"response": [partial(_bound_refusal, seconds=timeout_seconds)]},
-        ),
+    url: str
+    headers: Mapping[str, str]
+    proxy: str | None
+
+
+@dataclass(slots=True)
+class Client:
+    """Connections to the server of one base URL; retries nothing and follows no redirect."""
+
+    base_url: str
+    key: str | None
+    headers: Mapping[str, str]
+    timeout_seconds: float
+    _session: aiohttp.ClientSession | None = None
+    _made: dict[str, _Made] = field(default_factory=dict)
+
+    async def post(self, path: str, content: bytes) -> aiohttp.ClientResponse:
+        """The response to this body, its own body still to be read.
+
+        Raises:
+            aiohttp.ClientError, OSError: there is none.
+        """
+        made = self._made.get(path)
+        if made is None:
+            made = self._made[path] = await self._make(path)
+        if self._session is None:
+            self._session = _session(not _is_local(self.base_url), self.timeout_seconds)
+        return await self._session.post(
+            made.url, data=content, headers=made.headers, proxy=made.proxy, allow_redirects=False
+        )
+
+    async def close(self) -> None:
+        """Release connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _make(self, path: str) -> _Made:
+        import httpx2  # lazy: slow import
+        import openai  # lazy: slow import
+
+        requests: list[httpx2.Request] = []
+
+        def keep(request: httpx2.Request) -> httpx2.Response:
+            requests.append(request)
+            return httpx2.Response(200)
+
+        # The mock keeps the request from leaving, and no certificates need to be read for it.
+        unsent = httpx2.AsyncClient(transport=httpx2.MockTransport(keep))
+        timeout = httpx2.Timeout(self.timeout_seconds, connect=_CONNECT_SECONDS)
+        async with openai.AsyncOpenAI(
+            base_url=self.base_url, api_key=self.key or "none", max_retries=0, timeout=timeout, http_client=unsent
+        ) as package:
+            options: openai._types.RequestOptions = {"headers": _headers(self.key, self.headers)}
+            await package.post(path, cast_to=httpx2.Response, content=b"{}", options=options)
+        url = str(requests[0].url)
+        headers = {name: value for name, value in requests[0].headers.items() if name not in _OF_EACH_BODY}
+        return _Made(url, headers, None if _is_local(url) else _proxy_for(url))
+
+
+def _session(trust_env: bool, timeout_seconds: float) -> aiohttp.ClientSession:
+    import aiohttp  # lazy: slow import
+
+    timeout = aiohttp.ClientTimeout(
+        total=None, connect=timeout_seconds, sock_connect=_CONNECT_SECONDS, sock_read=timeout_seconds
+    )
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_certificates(trust_env))
+    # What aiohttp would take from the environment besides a proxy are passwords for servers.
+    return aiohttp.ClientSession(
+        connector=connector,
+        timeout=timeout,
+        trust_env=False,
+        auto_decompress=False,
+        skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
     )
 
 
@@ -51,8 +120,8 @@ def _certificates(trust_env: bool) -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=trust_env)
 
 
-def all_headers(key: str | None, headers: Mapping[str, str]) -> dict[str, str | openai.Omit]:
-    """The configured headers; what the client would add from other variables of the environment is left out."""
+def _headers(key: str | None, headers: Mapping[str, str]) -> dict[str, str | openai.Omit]:
+    """The configured headers; what the package would add from other variables of the environment is left out."""
     import openai  # lazy: slow import
 
     unasked = ["OpenAI-Organization", "OpenAI-Project"] + ([] if key else ["Authorization"])
@@ -68,49 +137,47 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
-def timed_out(error: BaseException) -> bool:
-    """Whether this is the client's own time limit."""
-    import httpx2  # lazy: slow import
-
-    return isinstance(error, TimeoutError | httpx2.TimeoutException)
-
-
-async def _bound_refusal(response: httpx2.Response, seconds: float) -> None:
-    """Let the client, which reads the body of every refusal to its end, find that end."""
-    import httpx2  # lazy: slow import
-
-    if not response.is_success:
-        encoding = response.headers.pop("content-encoding", "")
-        # The client would work out where a redirect leads, and stumble over an address that is none.
-        if "location" in response.headers:
-            response.headers[redirects.HEADER] = response.headers.pop("location")
-        body = cast("httpx2.AsyncByteStream", response.stream)
-        response.stream = httpx2.Response(200, content=_first_bytes(body, encoding, seconds)).stream
+def headers_of(response: aiohttp.ClientResponse) -> dict[str, str]:
+    """All headers, their names in lower case; one that stands there several times is put together with commas."""
+    found: dict[str, str] = {}
+    for raw_name, raw_value in response.raw_headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", "replace")
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
 
 
-async def _first_bytes(stream: httpx2.AsyncByteStream, encoding: str, seconds: float) -> AsyncIterator[bytes]:
-    """The beginning of what a body says, as far as it can be read."""
-    left = _LONGEST_REFUSAL
+async def refusal_body(response: aiohttp.ClientResponse, seconds: float) -> bytes:
+    """The beginning of what the body of a refusal says, as far as it can be read, within this time and what is sent."""
+    encoding = response.headers.get("Content-Encoding", "")
+    said = bytearray()
     try:
-        async for piece in _said(stream, encoding, anyio.current_time() + seconds):
-            yield piece[:left]
-            left -= len(piece)
-            if left <= 0:
+        async for piece in _said(response, encoding, anyio.current_time() + seconds):
+            said += piece
+            if len(said) >= _LONGEST_REFUSAL:
                 break
     except BadEncoding as error:
-        yield str(error).encode()
-    finally:
-        await stream.aclose()
+        said += str(error).encode()
+    return bytes(said[:_LONGEST_REFUSAL])
 
 
-async def _said(stream: httpx2.AsyncByteStream, encoding: str, end: float) -> AsyncIterator[bytes]:
+async def _said(response: aiohttp.ClientResponse, encoding: str, end: float) -> AsyncIterator[bytes]:
     body, travelled = PlainBody(encoding), 0
-    async for data in stream:
+    async for data in response.content.iter_any():
         for piece in body.pieces(data):
             yield piece
         travelled += len(data)
         if travelled >= _LONGEST_REFUSAL or anyio.current_time() > end:
             break
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for this address."""
+    parts = urlsplit(url)
+    if urllib.request.proxy_bypass(parts.hostname or ""):
+        return None
+    named = urllib.request.getproxies()
+    proxy = named.get(parts.scheme) or named.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
 
 def _is_local(base_url: str) -> bool:
