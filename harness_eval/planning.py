@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from harness_eval.endpoints.local_model import description
 from harness_eval.errors import ConfigError, listed
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness
+from harness_eval.ordering import Ordering
 from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
 from harness_eval.sandboxes import provider
@@ -38,7 +38,8 @@ class Study:
     """A study with nothing left open: all harnesses, tasks and trials are known.
 
     `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
-    `wires` holds, by name, the hash of what a model receives from each harness. `trace` is what `tracing` made it for.
+    `wires` holds, by name, the hash of what a model receives from each harness. `trace` is what `tracing` made it for,
+    `hunt` what `hunt` has laid out.
     """
 
     config: StudyConfig
@@ -51,6 +52,7 @@ class Study:
     wires: Mapping[str, str]
     provider: SandboxProvider
     trace: Mapping[str, Json] | None = None
+    hunt: Mapping[str, Json] | None = None
 
     @property
     def harnesses(self) -> tuple[Harness, ...]:
@@ -59,19 +61,23 @@ class Study:
 
     @cached_property
     def keys(self) -> tuple[TrialKey, ...]:
-        """All trials in the order to run: repeat by repeat, task by task, the harnesses shuffled within each.
+        """All trials in the order to run: repeat by repeat, within each as the study's `Ordering` says.
 
         So a drift of the endpoint does not become an effect of a harness, and a run stopped early is still balanced.
         """
         repeats, keys = self.config.repeats, []
+        ordering, tasks = Ordering(self.config.order, self.config.seed), [task.name for task in self.tasks]
         for repeat in range(max(repeats, self.canonical_repeats)):
             due = [self.harnesses[0]] if repeat < self.canonical_repeats else []
             due += self.harnesses[1:] if repeat < repeats else []
-            for task in self.tasks:
-                order = [harness.name for harness in due]
-                random.Random(f"{self.config.seed}:{repeat}:{task.name}").shuffle(order)
-                keys += [TrialKey(task.name, name, endpoint, repeat) for name in order for endpoint in self.endpoints]
+            for task, name in ordering.pairs(repeat, tasks, [harness.name for harness in due]):
+                keys += [TrialKey(task, name, endpoint, repeat) for endpoint in self.endpoints]
         return tuple(keys)
+
+    @property
+    def planned(self) -> int:
+        """How many trials are meant: all, or so many of them as a hunt runs."""
+        return len(self.keys) if self.hunt is None else int(self.hunt["trials"])
 
     @property
     def scripted(self) -> bool:
@@ -194,7 +200,8 @@ def _provider(config: StudyConfig) -> SandboxProvider:
 def record(study: Study) -> dict[str, Json]:
     """The study as study.json holds it: all that decides what a trial does, and no secret."""
     config = study.config
-    chosen = {"base_image": config.sandbox.base_image, "trace": study.trace}
+    order = None if config.order == "interleaved" else config.order  # as in runs that did not know this key
+    chosen = {"base_image": config.sandbox.base_image, "trace": study.trace, "order": order, "adaptive": study.hunt}
     return {
         "name": config.name,
         "seed": config.seed,
@@ -210,7 +217,7 @@ def record(study: Study) -> dict[str, Json]:
         "repeats": config.repeats,
         "canonical_repeats": study.canonical_repeats,
         "sampled": list(study.plan.sampled),
-        "planned": len(study.keys),
+        "planned": study.planned,
         "unsupported": [{"harness": harness, "reason": reason} for harness, reason in study.plan.impossible],
         "notes": list(study.notes),
         "sandbox": study.provider.name,

@@ -22,6 +22,7 @@ from harness_eval.config import parse, read_yaml
 from harness_eval.design import Design
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.errors import ConfigError, nearest
+from harness_eval.ordering import Order
 from harness_eval.task import Task, load_suite
 from harness_eval.types import Json, Limits
 
@@ -84,7 +85,8 @@ class StudyConfig(_Section):
     `allow_local` admits the local sandbox, which protects from nothing, for an endpoint that is a real model.
     `probe` asks each endpoint a few things first. `recovery` is where a call that leaked as text is looked for when the
     trial has ended on it: the second reading, reported beside the strict one, goes on from there. `trace` takes the
-    worst harness apart once the run is complete.
+    worst harness apart once the run is complete. `allocate: hunt` drops the better half of the harnesses after each
+    block of tasks, to find the worst one with fewer trials. `order` is that of the trials: `prefix` uses a server's prefix cache.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
@@ -100,12 +102,14 @@ class StudyConfig(_Section):
     sandbox: SandboxConfig = SandboxConfig()
     limits: Limits = Limits()
     budgets: Budgets = Budgets()
+    order: Order = "interleaved"
     concurrency: PositiveInt | None = None
     lost_limit: NonNegativeFloat = Field(default=0.1, le=1.0)
     allow_local: bool = False
     probe: bool = True
     recovery: Literal["off", "content", "reasoning"] = "content"
     trace: bool = False
+    allocate: Literal["uniform", "hunt"] = "uniform"
 
     @field_validator("sandbox", "design", mode="before")
     @classmethod

@@ -41,6 +41,9 @@ AllowLocal: TypeAlias = Annotated[
     bool | None, typer.Option("--allow-local", help="Accept the local sandbox, which protects from nothing.")
 ]
 Concurrency: TypeAlias = Annotated[int | None, typer.Option(help="Trials at once on each endpoint.")]
+OrderFlag: TypeAlias = Annotated[
+    str | None, typer.Option("--order", help="Of the trials: interleaved, or prefix for a server's prefix cache.")
+]
 MaxSteps: TypeAlias = Annotated[int | None, typer.Option(help="Turns of one trial.")]
 Couplings: TypeAlias = Annotated[
     list[str] | None,
@@ -146,6 +149,7 @@ PLACES = {
     "base_image": "sandbox.base_image",
     "allow_local": "allow_local",
     "concurrency": "concurrency",
+    "order": "order",
     "max_steps": "limits.steps",
     "coupling": "reference.couplings",
     "fault": "reference.faults",

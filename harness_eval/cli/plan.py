@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness_eval import study
+from harness_eval import allocating, study
 from harness_eval.balance import SAYS, balance
 from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
@@ -37,6 +37,7 @@ def plan(
     base_image: options.BaseImage = None,
     allow_local: options.AllowLocal = None,
     concurrency: options.Concurrency = None,
+    order: options.OrderFlag = None,
     local_model: options.LocalModel = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,
@@ -54,7 +55,7 @@ def plan(
     """
     del out
     flags = options.given(locals())
-    resolved = study.resolve(options.study_from(file, **flags))
+    resolved = allocating.resolve(options.study_from(file, **flags))
     data = {**study.record(resolved), "estimate": estimate(resolved, like), "balance": _balance(resolved)}
     if as_json:
         print_json(data)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness_eval import report, study, tracing
+from harness_eval import allocating, report, tracing
 from harness_eval.cli import options, running
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.cli.trace import Asked, Done, told, trace_all
@@ -36,6 +36,7 @@ def run(
     base_image: options.BaseImage = None,
     allow_local: options.AllowLocal = None,
     concurrency: options.Concurrency = None,
+    order: options.OrderFlag = None,
     max_steps: options.MaxSteps = None,
     coupling: options.Couplings = None,
     fault: options.Faults = None,
@@ -54,7 +55,7 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Run a matrix of tasks and harnesses; without a study, the demo. Flags override its keys; --out FOLDER resumes."""
-    resolved = study.resolve(options.study_from(file, **options.given(locals())))
+    resolved = allocating.resolve(options.study_from(file, **options.given(locals())))
     folder = out or running.new_folder(resolved.config.name)
     bases = dict.fromkeys(resolved.endpoints, resolved.config)
     asked = Asked(folder, bases, None, yes, Agenda(retry_lost=retry_lost), charged=(folder,))

@@ -13,7 +13,7 @@ from harness_eval.compat.targets import Part
 from harness_eval.compat.versions import Current, Measured
 from harness_eval.report import counts
 from harness_eval.report.diagnosed import cause
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.outcomes import Outcome
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
 

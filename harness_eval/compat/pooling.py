@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness_eval.compat.targets import Part
 from harness_eval.compat.versions import Current, Measured
 from harness_eval.errors import listed
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.outcomes import Outcome
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
 
@@ -128,7 +128,7 @@ def _stacked(outcomes: Iterable[Outcome]) -> list[Outcome]:
     stacked = []
     for one in outcomes:
         cell = one.task, one.harness
-        stacked.append(one if one.repeat == next_of[cell] else replace(one, repeat=next_of[cell]))
+        stacked.append(one if one.repeat == next_of[cell] else one._replace(repeat=next_of[cell]))
         next_of[cell] += 1
     return stacked
 

@@ -14,7 +14,8 @@ from harness_eval.compat.versions import Measured, measured
 from harness_eval.errors import ConfigError, nearest, redact
 from harness_eval.report import counts, support
 from harness_eval.report.comparison_pairing import Side, folder_and_endpoint, side_of
-from harness_eval.report.recorded import Outcome, Recorded, read
+from harness_eval.report.outcomes import Outcome
+from harness_eval.report.recorded import Recorded, read
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
 

@@ -9,7 +9,8 @@ from typing import Any
 from harness_eval import store
 from harness_eval.frames.columns import AXIS, Columns, series
 from harness_eval.report import diagnosed
-from harness_eval.report.recorded import Outcome, outcome_of
+from harness_eval.report.outcomes import Outcome
+from harness_eval.report.recorded import outcome_of
 from harness_eval.types import Json
 
 

@@ -15,7 +15,8 @@ from harness_eval.gate.kept import NOT_RUN, SCHEMA, SOLVED, Snapshot, character
 from harness_eval.report import comparison_pairing
 from harness_eval.report.comparison_pairing import Side
 from harness_eval.report.counts import grouped
-from harness_eval.report.recorded import Outcome, Recorded
+from harness_eval.report.outcomes import Outcome, Table
+from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import one_line
 from harness_eval.types import Json
 
@@ -43,7 +44,8 @@ def planned(study: Mapping[str, Json], endpoint: str) -> Snapshot:
     """The snapshot of a run of which no trial has ended yet, from what its study.json will be."""
     study = recording.load(recording.dump(study))
     entry = next(each for each in study["endpoints"] if each["name"] == endpoint)
-    return _taken(Side(Path(str(study["name"])), Recorded(study, (), {}, 0, {}), entry, (), {}))
+    none = Table().latest()
+    return _taken(Side(Path(str(study["name"])), Recorded(study, none, {}, 0, {}), entry, none, {}))
 
 
 def read(path: Path) -> Snapshot:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness_eval.report.effect_words import standing_out
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.outcomes import Outcome
 from harness_eval.types import Json
 
 _STRIKING = 0.25  # by which a share among the unsolved exceeds that among the solved
@@ -17,15 +17,12 @@ def in_common(
     """The axes with levels that cost (as `effects` tells) which acted far more often in unsolved judged trials than in
     solved ones, with both counts; `levels` are those of each harness. It is a count and no test: the effects are.
     """
-    judged = [outcome for outcome in outcomes if outcome.score is not None]
-    solved = [outcome for outcome in judged if outcome.score == 1.0]
-    unsolved = [outcome for outcome in judged if outcome.score != 1.0]
     found = []
     for axis, costly in _costly(effects).items():
-        met = [_met(group, levels, axis, costly) for group in (unsolved, solved)]
-        if not unsolved or not solved or met[0] / len(unsolved) - met[1] / len(solved) < _STRIKING:
+        met, of = _met(outcomes, levels, axis, costly)
+        if not all(of) or met[0] / of[0] - met[1] / of[1] < _STRIKING:
             continue
-        counts = {"unsolved": (met[0], len(unsolved)), "solved": (met[1], len(solved))}
+        counts = {"unsolved": (met[0], of[0]), "solved": (met[1], of[1])}
         found.append(
             {"axis": axis, "levels": sorted(costly)}
             | {name: {"met": number, "trials": of} for name, (number, of) in counts.items()}
@@ -42,5 +39,14 @@ def _costly(effects: Mapping[str, Json]) -> dict[str, set[str]]:
     return costly
 
 
-def _met(group: Iterable[Outcome], levels: Mapping[str, Mapping[str, str]], axis: str, costly: set[str]) -> int:
-    return sum(axis in each.acted and levels[each.harness].get(axis) in costly for each in group)
+def _met(
+    outcomes: Iterable[Outcome], levels: Mapping[str, Mapping[str, str]], axis: str, costly: set[str]
+) -> tuple[list[int], list[int]]:
+    """Of the unsolved judged trials and of the solved ones: in how many such a level acted, and how many there are."""
+    met, trials = [0, 0], [0, 0]
+    for each in outcomes:
+        if each.score is not None:
+            solved = each.score == 1.0
+            trials[solved] += 1
+            met[solved] += axis in each.acted and levels[each.harness].get(axis) in costly
+    return met, trials

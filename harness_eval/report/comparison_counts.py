@@ -10,7 +10,7 @@ from harness_eval.report import counts
 from harness_eval.report.comparison_pairing import Pairing
 from harness_eval.report.diagnosed import known
 from harness_eval.report.leading import figures
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.outcomes import Outcome
 from harness_eval.report.why import significant
 from harness_eval.types import Json
 

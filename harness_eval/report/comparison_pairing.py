@@ -8,7 +8,8 @@ from pathlib import Path
 
 from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.report import support
-from harness_eval.report.recorded import Outcome, Recorded, read
+from harness_eval.report.outcomes import Outcomes
+from harness_eval.report.recorded import Recorded, read
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
 
@@ -39,7 +40,7 @@ class Side:
     folder: Path
     recorded: Recorded
     endpoint: Entry
-    outcomes: Sequence[Outcome]
+    outcomes: Outcomes
     refused: Mapping[str, Entry]
 
     def named(self, kind: str) -> dict[str, Entry]:
@@ -63,11 +64,11 @@ class Pairing:
         """Both runs, the earlier first."""
         return self.before, self.after
 
-    def outcomes(self) -> tuple[list[Outcome], list[Outcome]]:
+    def outcomes(self) -> tuple[Outcomes, Outcomes]:
         """The trials of either side on the tasks and harnesses that are compared."""
         tasks, harnesses = set(self.tasks), set(self.harnesses)
         before, after = (
-            [one for one in side.outcomes if one.task in tasks and one.harness in harnesses] for side in self.sides
+            side.outcomes.where(lambda one: one.task in tasks and one.harness in harnesses) for side in self.sides
         )
         return before, after
 
@@ -114,7 +115,7 @@ def side(folder: Path, endpoint: str | None) -> Side:
 def side_of(folder: Path, recorded: Recorded, endpoint: Entry) -> Side:
     """The side of an endpoint, by its entry in study.json."""
     name = endpoint["name"]
-    outcomes = [outcome for outcome in recorded.outcomes if outcome.endpoint == name]
+    outcomes = recorded.outcomes.where(lambda outcome: outcome.endpoint == name)
     return Side(folder, recorded, endpoint, outcomes, support.unsupported(recorded, name, outcomes))
 
 

@@ -17,7 +17,7 @@ from harness_eval.report.undone import is_left_out
 from harness_eval.report.wording import count
 from harness_eval.types import Json
 
-_SETTINGS = ("design", "family", "repeats", "canonical_repeats", "sandbox", "limits")
+_SETTINGS = ("design", "family", "repeats", "canonical_repeats", "order", "sandbox", "limits")
 
 
 def build(folder: Path) -> dict[str, Json]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.outcomes import Outcome, Outcomes
 from harness_eval.types import Json
 
 UNLABELLED = "unlabelled"
@@ -14,23 +16,28 @@ UNLABELLED = "unlabelled"
 _MESSAGES_SHOWN = 10
 
 
-def arrays(outcomes: Iterable[Outcome], tasks: Sequence[str], harnesses: Sequence[str]) -> tuple[Any, Any]:
+def arrays(
+    outcomes: Sequence[Outcome],
+    tasks: Sequence[str],
+    harnesses: Sequence[str],
+    score_of: Callable[[Outcome], float | None] = attrgetter("score"),
+) -> tuple[Any, Any]:
     """Scores (0..1) and validity as arrays of shape (tasks, harnesses, repeats).
 
-    A lost trial is 0 and not valid; NaN marks what was never planned or has not been run yet.
+    A lost trial is 0 and not valid; NaN marks what was never planned or has not been run yet. `score_of` is another
+    reading of the trials.
     """
     import numpy  # lazy: slow import
 
     row = {name: place for place, name in enumerate(tasks)}
     column = {name: place for place, name in enumerate(harnesses)}
-    placed = [outcome for outcome in outcomes if outcome.harness in column]
-    repeats = 1 + max((outcome.repeat for outcome in placed), default=0)
+    repeats = 1 + max((outcome.repeat for outcome in outcomes if outcome.harness in column), default=0)
     score = numpy.full((len(tasks), len(harnesses), repeats), numpy.nan)
-    for outcome in placed:
-        score[row[outcome.task], column[outcome.harness], outcome.repeat] = outcome.score or 0.0
     valid = numpy.zeros(score.shape, dtype=bool)
-    for outcome in placed:
-        valid[row[outcome.task], column[outcome.harness], outcome.repeat] = outcome.score is not None
+    for outcome in outcomes:
+        if outcome.harness in column:
+            cell, given = (row[outcome.task], column[outcome.harness], outcome.repeat), score_of(outcome)
+            score[cell], valid[cell] = given or 0.0, given is not None
     return score, valid
 
 
@@ -72,32 +79,41 @@ def lost_messages(outcomes: Iterable[Outcome]) -> list[dict[str, Json]]:
     ]
 
 
-def by_harness(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Json]]:
+def by_harness(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Json]]:
     """The tally of each harness that has results."""
     return {name: tally(group) for name, group in grouped(outcomes).items()}
 
 
-def grouped(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+def grouped(outcomes: Sequence[Outcome]) -> dict[str, Sequence[Outcome]]:
     """The trials of each harness that has any."""
-    groups: dict[str, list[Outcome]] = defaultdict(list)
-    for outcome in outcomes:
-        groups[outcome.harness].append(outcome)
-    return dict(groups)
+    groups: dict[str, array[int]] = defaultdict(lambda: array("I"))
+    for number, outcome in enumerate(outcomes):
+        groups[outcome.harness].append(number)
+    if isinstance(outcomes, Outcomes):
+        return {name: outcomes.pick(numbers) for name, numbers in groups.items()}
+    return {name: [outcomes[number] for number in numbers] for name, numbers in groups.items()}
 
 
 def tally(group: Sequence[Outcome]) -> dict[str, Json]:
     """Counts of one group of trials; labels are counted once a trial. `cost` is None unless every trial was priced."""
-    judged = [outcome for outcome in group if outcome.score is not None]
-    prices = [outcome.cost for outcome in group if outcome.cost is not None]
+    stops: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
+    tokens, seconds, cost, priced = 0, 0.0, 0.0, 0
+    for outcome in group:
+        tokens, seconds, cost = tokens + outcome.tokens, seconds + outcome.seconds, cost + (outcome.cost or 0.0)
+        priced += outcome.cost is not None
+        if outcome.score is not None:
+            stops[outcome.stop] += 1
+            labels.update(set(outcome.labels))
     return {
-        "judged": len(judged),
-        "lost": len(group) - len(judged),
+        "judged": stops.total(),
+        "lost": len(group) - stops.total(),
         "lost_by_owner": by_owner(lost_labels(group)),
-        "stops": dict(Counter(outcome.stop for outcome in judged).most_common()),
-        "labels": dict(Counter(label for outcome in judged for label in set(outcome.labels)).most_common()),
-        "tokens": sum(outcome.tokens for outcome in group),
-        "seconds": round(sum(outcome.seconds for outcome in group), 1),
-        "cost": sum(prices) if group and len(prices) == len(group) else None,
+        "stops": dict(stops.most_common()),
+        "labels": dict(labels.most_common()),
+        "tokens": tokens,
+        "seconds": round(seconds, 1),
+        "cost": cost if group and priced == len(group) else None,
     }
 
 

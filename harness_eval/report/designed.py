@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
+from harness_eval.ordering import BLOCK
 from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import UNKNOWN, count, one_line
 from harness_eval.types import Json
 
-_ORDER = "repeat by repeat and task by task, the harnesses shuffled within each task by the seed"
+_ORDERS = {
+    "interleaved": "repeat by repeat and task by task, the harnesses shuffled within each task by the seed",
+    "prefix": (
+        f"for the prefix cache of a server: repeat by repeat in blocks of {BLOCK} tasks, which each harness runs in a "
+        "row; the harnesses shuffled by the seed for one block and reversed for the next"
+    ),
+}
 
 
 def coverage(recorded: Recorded) -> dict[str, Json]:
@@ -52,7 +59,7 @@ def design_phrase(data: Mapping[str, Json]) -> str:
 
 def order_phrase(data: Mapping[str, Json]) -> str:
     """In which order the trials ran."""
-    return UNKNOWN if data["imported"] else _ORDER
+    return UNKNOWN if data["imported"] else _ORDERS.get(data.get("order") or "interleaved", UNKNOWN)
 
 
 def again_phrases(data: Mapping[str, Json], run: str = "RUN") -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from harness_eval.diagnosis.labels import LABELS, Label
 from harness_eval.diagnosis.remedies import remedy
 from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.report.counts import UNLABELLED
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.outcomes import Outcome
 from harness_eval.types import Json
 
 _ORDER = ("config_abort", "model_failure", "excluded", "reported_separately", "model_feedback", "tolerated")

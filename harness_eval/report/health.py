@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.errors import redact
 from harness_eval.probing import Probe
 from harness_eval.report.counts import UNLABELLED
 from harness_eval.report.diagnosed import known
-from harness_eval.report.recorded import Outcome, Spent
+from harness_eval.report.outcomes import Outcome
+from harness_eval.report.recorded import Spent
 from harness_eval.types import Json
 
 _USAGE_MISSING = "ok.usage_missing"
@@ -70,7 +71,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _pace(seconds: list[float]) -> dict[str, Json]:
+def _pace(seconds: Sequence[float]) -> dict[str, Json]:
     """Median and 95th percentile over attempts of the seconds a turn, tools and the box included."""
     import numpy  # lazy: slow import
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness_eval.report import counts
 from harness_eval.report.diagnosed import cause, known
-from harness_eval.report.recorded import Outcome
+from harness_eval.report.outcomes import Outcome
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
     from harness_eval.stats.cells import Cells
+
+_Reading: TypeAlias = Callable[[Outcome], float | None]
 
 _WIRE = ("serving", "gateway", "undetermined")
 _OF_BEHAVIOUR = "model."  # of these labels it is undetermined whether model or harness must act: not the wire
@@ -28,8 +29,7 @@ def readings(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[
     leaked = [outcome for outcome in outcomes if outcome.judged and outcome.recovered is not None]
     if not leaked:
         return None
-    taken = [outcome if outcome.recovered is None else _recovered(outcome) for outcome in outcomes]
-    strict, recovered = (_cells(group, tasks, names) for group in (outcomes, taken))
+    strict, recovered = (_cells(outcomes, tasks, names, reading) for reading in (_strict, _recovered))
     met = [outcome.harness for outcome in leaked]
     return {
         "trials": len(leaked),
@@ -54,19 +54,21 @@ def of_the_wire(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequen
     latter out: the plain mean of the plain means of the harnesses that have trials left (`harnesses_left`), so that it
     never falls for a zero that is taken away; None where none has, as is that of a harness without any.
     """
-    unsolved = [outcome for outcome in outcomes if outcome.score is not None and outcome.score < 1.0]
-    blamed = [(outcome, owner) for outcome in unsolved if (owner := _wire_owner(outcome))]
-    if not blamed:
+    unsolved = sum(outcome.score is not None and outcome.score < 1.0 for outcome in outcomes)
+    owners: Counter[str] = Counter()
+    met: Counter[str] = Counter()
+    for outcome in outcomes:
+        if owner := _wire_owner(outcome):
+            owners[owner] += 1
+            met[outcome.harness] += 1
+    if not owners:
         return None
-    owners = Counter(owner for _, owner in blamed)
-    met = Counter(outcome.harness for outcome, _ in blamed)
-    missing = {id(outcome) for outcome, _ in blamed}
-    rest = _cells([replace(one, score=None) if id(one) in missing else one for one in outcomes], tasks, names)
+    rest = _cells(outcomes, tasks, names, lambda outcome: None if _wire_owner(outcome) else outcome.score)
     left = {name: _harness_mean(rest, place) for place, name in enumerate(names)}
     known_means = [mean for mean in left.values() if mean is not None]
     return {
-        "trials": len(blamed),
-        "unsolved": len(unsolved),
+        "trials": owners.total(),
+        "unsolved": unsolved,
         "owners": dict(owners.most_common()),
         "mean_without": fmean(known_means) if known_means else None,
         "harnesses_left": len(known_means),
@@ -77,20 +79,26 @@ def of_the_wire(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequen
 
 
 def _wire_owner(outcome: Outcome) -> str:
-    """Serving, gateway or undetermined, where the cause of a judged trial is scored and not the model's; else ""."""
+    """Serving, gateway or undetermined, where the cause of an unsolved trial is scored and not the model's; else ""."""
+    if outcome.score is None or outcome.score >= 1.0:
+        return ""
     owner, name = cause(outcome)
     separate = known(name).effect == "reported_separately" and not name.startswith(_OF_BEHAVIOUR)
     return owner if separate and owner in _WIRE else ""
 
 
-def _recovered(outcome: Outcome) -> Outcome:
-    return replace(outcome, score=outcome.recovered if outcome.judged else None)
+def _strict(outcome: Outcome) -> float | None:
+    return outcome.score
 
 
-def _cells(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[str]) -> Cells:
+def _recovered(outcome: Outcome) -> float | None:
+    return outcome.score if outcome.recovered is None or not outcome.judged else outcome.recovered
+
+
+def _cells(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[str], reading: _Reading) -> Cells:
     from harness_eval.stats.cells import cell_means  # lazy: slow import
 
-    return cell_means(*counts.arrays(outcomes, tasks, names))
+    return cell_means(*counts.arrays(outcomes, tasks, names, reading))
 
 
 def _mean(cells: Cells) -> float | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from sys import intern
@@ -12,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from harness_eval import config, probing, store
 from harness_eval.errors import redact
+from harness_eval.report.outcomes import Outcome, Outcomes, Table
 from harness_eval.types import Json
 
 _MESSAGE_LENGTH = 300
@@ -48,37 +50,6 @@ class _Study(BaseModel):
     seed: int | None = Field(default=None, ge=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a report needs of one recorded trial. `score` (0..1) is None for a lost trial, which has an `owner`.
-
-    `label` is that of the failure, `turns` counts the turns of each label (None: not recorded), `recovered` is the
-    score after going on from a leaked call (None: the trial did not end on one).
-    """
-
-    task: str
-    harness: str
-    endpoint: str
-    repeat: int
-    score: float | None
-    owner: str
-    message: str
-    label: str
-    stop: str
-    labels: tuple[str, ...]
-    turns: Mapping[str, int] | None
-    recovered: float | None
-    acted: frozenset[str]
-    tokens: int
-    seconds: float
-    cost: float | None
-
-    @property
-    def judged(self) -> bool:
-        """Whether there is a verdict."""
-        return self.score is not None
-
-
 @dataclass(slots=True)
 class Spent:
     """What all attempts at one endpoint used up, those of lost trials too; `cost` in the currency of its prices.
@@ -94,7 +65,7 @@ class Spent:
     unpriced: int = 0  # attempts whose cost is unknown
     turns: Counter[str] = field(default_factory=Counter)
     retried: Counter[str] = field(default_factory=Counter)
-    pace: list[float] = field(default_factory=list)
+    pace: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, row: Mapping[str, Json]) -> None:
         """Count one line of results.jsonl."""
@@ -122,7 +93,7 @@ class Recorded:
     """
 
     study: Mapping[str, Json]
-    outcomes: Sequence[Outcome]
+    outcomes: Outcomes
     spent: Mapping[str, Spent]
     strangers: int
     probes: Mapping[str, probing.Probe]
@@ -184,17 +155,16 @@ def read(folder: Path) -> Recorded:
     study = read_study(folder)
     known = [{entry["name"] for entry in study.get(kind) or ()} for kind in ("tasks", "harnesses", "endpoints")]
     spent: dict[str, Spent] = {}
-    latest: dict[tuple[Json, ...], Outcome] = {}  # in the order of the lines that count
-    strangers: set[tuple[Json, ...]] = set()
+    table = Table()
+    strangers: set[int] = set()
     for row in store.rows(folder):
         spent.setdefault(row["endpoint"], Spent()).add(row)
         key = (row["task"], row["harness"], row["endpoint"], row["repeat"])
         if all(name in names for name, names in zip(key, known, strict=False)):
-            latest.pop(key, None)
-            latest[key] = outcome_of(row)
+            table.append(outcome_of(row))
         else:
-            strangers.add(key)
-    return Recorded(study, list(latest.values()), spent, len(strangers), probing.read(folder))
+            strangers.add(hash(key))
+    return Recorded(study, table.latest(), spent, len(strangers), probing.read(folder))
 
 
 def outcome_of(row: Mapping[str, Json]) -> Outcome:

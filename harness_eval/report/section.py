@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness_eval.report import basis, counts, diagnosed, support, undone
@@ -10,8 +10,9 @@ from harness_eval.report.common import in_common
 from harness_eval.report.follows import followed_in
 from harness_eval.report.health import health
 from harness_eval.report.leading import UNKNOWN, difference, leading, score, too_few
+from harness_eval.report.outcomes import Outcome
 from harness_eval.report.reading import of_the_wire, readings
-from harness_eval.report.recorded import Outcome, Recorded, Spent, endpoint_of
+from harness_eval.report.recorded import Recorded, Spent, endpoint_of
 from harness_eval.report.why import why
 from harness_eval.types import Json
 
@@ -25,9 +26,9 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     Trials of a harness that cannot run here are in no figure: `trials.unsupported` counts them, run or not.
     """
     name = endpoint["name"]
-    every = [outcome for outcome in recorded.outcomes if outcome.endpoint == name]
+    every = recorded.outcomes.where(lambda outcome: outcome.endpoint == name)
     refused = support.unsupported(recorded, name, every)
-    outcomes = [outcome for outcome in every if outcome.harness not in refused]
+    outcomes = every.where(lambda outcome: outcome.harness not in refused) if refused else every
     levels = {harness["name"]: recorded.levels(harness) for harness in recorded.named("harnesses")}
     names, tasks = list(levels), [task["name"] for task in recorded.named("tasks")]
     canonical = recorded.study.get("canonical")
@@ -116,7 +117,7 @@ def _trials(recorded: Recorded, outcomes: Sequence[Outcome], unsupported: int) -
 def _harnesses(
     recorded: Recorded,
     found: tuple[Summary, Any],
-    outcomes: Iterable[Outcome],
+    outcomes: Sequence[Outcome],
     reference: int | None,
     refused: Mapping[str, Mapping[str, Json]],
 ) -> list[dict[str, Json]]:

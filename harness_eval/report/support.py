@@ -8,7 +8,8 @@ from dataclasses import replace
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import redact
 from harness_eval.probing import Void, impossible
-from harness_eval.report.recorded import Outcome, Recorded
+from harness_eval.report.outcomes import Outcome
+from harness_eval.report.recorded import Recorded
 from harness_eval.types import Json
 
 NOT_COMPARED = "not compared here"

@@ -117,7 +117,7 @@ def _offer(recorded: Recorded, section: Section) -> dict[str, Json] | None:
 def _trace(inner: Recorded, endpoint: str) -> dict[str, Json]:
     about, names = inner.study["trace"], [each["name"] for each in inner.named("harnesses")]
     refused = support.unsupported(inner, endpoint, inner.outcomes)
-    outcomes = [outcome for outcome in inner.outcomes if outcome.harness not in refused]
+    outcomes = inner.outcomes.where(lambda outcome: outcome.harness not in refused)
     found = _attributed(inner, outcomes, names)
     judged, planned = sum(outcome.judged for outcome in outcomes), int(inner.study.get("planned") or 0)
     skipped = support.planned_trials(inner, refused, inner.outcomes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from harness_eval.report.recorded import Outcome, Recorded
+from harness_eval.report.outcomes import Outcome
+from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import count, one_line
 from harness_eval.types import Json
 

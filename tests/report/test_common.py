@@ -6,7 +6,8 @@ import pytest
 
 from harness_eval.report.common import in_common
 from harness_eval.report.diagnosis_words import common_sentence
-from harness_eval.report.recorded import Outcome, outcome_of
+from harness_eval.report.outcomes import Outcome
+from harness_eval.report.recorded import outcome_of
 from harness_eval.types import Json
 
 LEVELS = {"canonical": {"truncation": "middle"}, "h1": {"truncation": "tail"}}
