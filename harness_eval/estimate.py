@@ -52,7 +52,7 @@ def _measured(study: Study, like: Path) -> Estimate:
     rows = [row for row in store.latest(like) if row["failure"] is None]
     if not rows:
         raise ConfigError(f"{like}: no trial of this run was judged, so it tells nothing of what one takes")
-    each = len(study.keys) // len(study.endpoints)
+    each = study.planned // len(study.endpoints)
     usage = Usage(*(round(each * fmean(row["usage"][name] for row in rows)) for name in Usage.__slots__))
     price = _price(study, lambda endpoint: endpoint.cost(usage))
     seconds = each * fmean(row["seconds"] for row in rows) / _width(study)
@@ -69,8 +69,10 @@ def _assumed(study: Study) -> Estimate:
     for name, trials in counted.items():
         one = _trial(first[name], turns, study.config.limits.tokens)
         usage += Usage(one.prompt * trials, one.completion * trials)
+    share = study.planned / len(study.keys)
+    usage = Usage(round(usage.prompt * share), round(usage.completion * share))
     cached = Usage(usage.prompt, usage.completion, cached=usage.prompt)
-    seconds = None if study.scripted else sum(counted.values()) * turns * _TURN_SECONDS / _width(study)
+    seconds = None if study.scripted else share * sum(counted.values()) * turns * _TURN_SECONDS / _width(study)
     mean = round(sum(first[name] * trials for name, trials in counted.items()) / sum(counted.values()), -1)
     basis = (
         f"assuming {turns} turns a trial, a first request of {mean:,.0f} tokens (the mean of the harnesses), "

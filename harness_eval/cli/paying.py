@@ -30,10 +30,10 @@ def price_of(study: Study, folder: Path) -> str | None:
     paid = charging(study.config.endpoints)
     if not paid:
         return None  # before the folder is read: a run of another kind reads it soon enough
-    owed = max(len(study.keys) - len(store.tally(folder).judged), 0)
+    owed = max(study.planned - len(store.tally(folder).judged), 0)
     if not owed:
         return None
-    expected, share = estimate(study), owed / len(study.keys)
+    expected, share = estimate(study), owed / study.planned
     if expected.price is None or expected.cached_price is None:
         price = "at a price that is not known"
     elif expected.price == expected.cached_price:

@@ -1,0 +1,158 @@
+"""A hunt for the worst harness: blocks, halving, and what a stopped one goes on with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from harness_eval import allocating, hunt, report, store
+from harness_eval.planning import record
+from harness_eval.study import Agenda, Ended, Study
+from harness_eval.study_file import load_study
+from harness_eval.types import TrialKey
+from tests.doubles import make_task
+from tests.test_study import Seen
+
+TASKS, OTHERS = 40, ("dropping", "emptied", "terse")
+
+
+@pytest.fixture(scope="module")
+def hunting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """Forty tasks and four harnesses, of which the one that drops reasoning solves nothing."""
+    tmp_path = tmp_path_factory.mktemp("hunt")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        yield allocating.resolve(load_study(_written(tmp_path)))
+
+
+def _written(tmp_path: Path) -> Path:
+    for number in range(TASKS):
+        make_task(tmp_path / "suite", f"task-{number:02d}")
+    levels = {"dropping": "thinking: drop", "emptied": "shell: persistent", "terse": "errors: terse"}
+    for name in OTHERS:
+        (tmp_path / f"{name}.yaml").write_text(levels[name])
+    path = tmp_path / "study.yaml"
+    given = {
+        "name": "s",
+        "reference": {"couplings": {"needs-thinking": 1.0}},
+        "tasks": {"suite": "./suite"},
+        "sandbox": "local",
+        "harnesses": [f"./{name}.yaml" for name in OTHERS],
+        "allocate": "hunt",
+        "concurrency": 4,
+        "probe": False,
+    }
+    path.write_text(json.dumps(given))
+    return path
+
+
+@pytest.fixture(scope="module")
+def hunted(hunting: Study, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended, Seen]:
+    """The folder of a whole hunt, how it ended, and what was told of it."""
+    folder = tmp_path_factory.mktemp("hunted") / "run"
+    seen = Seen()
+    return folder, run(hunting, folder, seen), seen
+
+
+@pytest.fixture
+def copied(hunted: tuple[Path, Ended, Seen], tmp_path: Path) -> Path:
+    """A copy of that folder, to be changed."""
+    return Path(shutil.copytree(hunted[0], tmp_path / "run"))
+
+
+def run(study: Study, folder: Path, seen: Seen | None = None) -> Ended:
+    return anyio.run(allocating.run, study, folder, seen or Seen(), Agenda())
+
+
+def by_harness(folder: Path) -> Counter[str]:
+    return Counter(row["harness"] for row in store.latest(folder))
+
+
+def test_a_hunt_drops_the_better_half_after_a_block_and_leaves_the_worst(
+    hunting: Study, hunted: tuple[Path, Ended, Seen]
+) -> None:
+    folder, ended, seen = hunted
+    met = by_harness(folder)
+    assert (met["canonical"], met["dropping"]) == (TASKS, TASKS)
+    assert sorted(met[name] for name in OTHERS) == [20, TASKS, TASKS]  # of three two go on
+    assert ended.planned == ended.judged == record(hunting)["planned"] == seen.planned == TASKS + 20 * 3 + 20 * 2
+    assert (ended.problems, ended.exit_code) == ([], 0)
+    standing = hunt.read(folder, "reference", hunting.hunt["ends"])
+    assert standing is not None
+    assert standing.left == ["dropping"]
+
+
+def test_all_that_stand_meet_the_same_tasks_first(hunting: Study, hunted: tuple[Path, Ended, Seen]) -> None:
+    rows = list(store.rows(hunted[0]))
+    first = {row["task"] for row in rows[:80]}
+    assert first == set(hunting.hunt["tasks"][:20])
+    assert [row["task"] in first for row in rows] == [True] * 80 + [False] * 60
+    assert hunting.hunt["tasks"] != sorted(hunting.hunt["tasks"])  # dealt by the seed
+
+
+def test_a_stopped_hunt_goes_on_with_the_same_blocks(hunting: Study, copied: Path) -> None:
+    before, stood = by_harness(copied), (copied / hunt.FILE).read_text()
+    results = copied / store.RESULTS
+    lines = results.read_text().splitlines(keepends=True)
+    results.write_text("".join(lines[5:130]))  # some of the first block are owed again, too
+    ended = run(hunting, copied, seen := Seen())
+    assert len(seen.results) == 15
+    assert (by_harness(copied), ended.judged) == (before, ended.planned)
+    assert (copied / hunt.FILE).read_text() == stood
+    run(hunting, copied, seen := Seen())
+    assert seen.results == []
+
+
+def test_a_hunt_that_was_stopped_in_its_first_block_decides_as_an_undisturbed_one(hunting: Study, copied: Path) -> None:
+    whole, results = (copied / hunt.FILE).read_text(), copied / store.RESULTS
+    results.write_text("".join(results.read_text().splitlines(keepends=True)[:70]))
+    (copied / hunt.FILE).unlink()
+    run(hunting, copied)
+    assert (copied / hunt.FILE).read_text() == whole
+
+
+def test_a_budget_that_is_used_up_decides_no_block(hunting: Study, tmp_path: Path) -> None:
+    budgets = hunting.config.budgets.model_copy(update={"tokens": 1})
+    poor = replace(hunting, config=hunting.config.model_copy(update={"budgets": budgets}))
+    ended = run(poor, tmp_path / "run")
+    assert ended.exit_code == 3
+    assert not (tmp_path / "run" / hunt.FILE).exists()
+    assert ended.planned == record(hunting)["planned"]
+
+
+def test_a_report_of_a_hunt_is_stamped_adaptive_and_owes_nothing(hunted: tuple[Path, Ended, Seen]) -> None:
+    data = report.build(hunted[0])
+    assert data["worst"]["adaptive"] is True
+    assert data["incomplete"] is False
+    assert data["trials"]["planned"] == data["trials"]["judged"]
+
+
+def test_a_uniform_study_records_nothing_of_hunts(hunting: Study) -> None:
+    uniform = allocating.resolve(hunting.config.model_copy(update={"allocate": "uniform"}))
+    assert uniform.hunt is None
+    assert "adaptive" not in record(uniform)
+    assert uniform.planned == len(uniform.keys) == 4 * TASKS
+
+
+def test_too_few_tasks_for_two_blocks_are_said(hunting: Study) -> None:
+    tasks = hunting.config.tasks.model_copy(update={"limit": 39})
+    few = allocating.resolve(hunting.config.model_copy(update={"tasks": tasks}))
+    assert few.hunt["ends"] == [39]
+    assert few.planned == len(few.keys)
+    assert "a single block" in few.notes[-1]
+
+
+def test_what_cannot_run_stands_in_no_block() -> None:
+    standing = hunt.Standing((20, 54), [["a", "c"]])
+    assert standing.cells() == 20 * 2 + 34 * 1
+    assert standing.met == {"a": 20, "c": 20}
+    assert standing.left is None
+    assert hunt.Standing((20, 54), [[]]).cells() == 0
+    assert TrialKey("t", "a", "e", 0).harness == "a"
