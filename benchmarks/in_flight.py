@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import resource
 import subprocess
@@ -24,12 +25,13 @@ import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 
 from harness_eval import store
 from harness_eval.endpoints.config import EndpointConfig, open_endpoint
@@ -145,18 +147,37 @@ class Watched:
     descriptors: int = 0
     threads: int = 0
     lag: float = 0.0
-    recorded_late: float = 0.0
-    children_mb: float = 0.0
+    boxes: int = 0
+    box_bytes: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
 
-    async def look(self) -> None:
+    async def look(self, real: bool) -> None:
         while True:
             due = time.monotonic() + 0.25
             await anyio.sleep(0.25)
             self.lag = max(self.lag, time.monotonic() - due)
             self.descriptors = max(self.descriptors, open_descriptors())
             self.threads = max(self.threads, threading.active_count())
+            if real and self.in_flight > self.most_in_flight:
+                self.boxes, self.box_bytes = max((self.boxes, self.box_bytes), await anyio.to_thread.run_sync(in_boxes))
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
+
+
+def in_boxes() -> tuple[int, int]:
+    """How many processes stand below this one, and the memory that is theirs: shared pages by their part."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    ours = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    total = 0
+    for pid in ours - {os.getpid()}:
+        with suppress(OSError):
+            said = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            total += 1024 * int(said.partition("\nPss:")[2].split()[0])
+    return len(ours) - 1, total
 
 
 def open_descriptors() -> int:
@@ -197,7 +218,7 @@ async def fly(asked: argparse.Namespace, base_url: str, place: Path) -> dict[str
             seen.statuses[str(result.failure or "judged")] = seen.statuses.get(str(result.failure or "judged"), 0) + 1
 
         async with anyio.create_task_group() as group:
-            group.start_soon(seen.look)
+            group.start_soon(seen.look, asked.boxes != "stand-in")
             await Runner(boxes, record, play=play).run([Lane(endpoint, trials, count)])
             group.cancel_scope.cancel()
     await endpoint.close()
@@ -220,7 +241,8 @@ async def fly(asked: argparse.Namespace, base_url: str, place: Path) -> dict[str
         "lines": lines,
         "trajectories": frames,
         "ended": seen.statuses,
-        "largest_child_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024,
+        "box_processes": seen.boxes,
+        "box_bytes": seen.box_bytes,
     }
 
 
@@ -285,7 +307,8 @@ def told(found: list[dict[str, Any]]) -> str:
     lines += [
         f"{each['trials']:7}{each['most_in_flight']:9}{each['peak_bytes'] / 2**20:10.0f}{each['seconds']:9.0f}"
         f"{each['cpu_ms_per_turn']:9.2f}{each['descriptors']:7}{each['threads']:9}{each['largest_lag_seconds']:7.2f}"
-        f"  {each['lines']} lines, {each['trajectories']} trajectories, {each['ended']}"
+        f"  {each['lines']} lines, {each['trajectories']} trajectories, {each['ended']}, "
+        f"{each['box_processes']} processes of boxes with {each['box_bytes'] / 2**20:.0f} MiB"
         for each in found
     ]
     if len(found) > 1:

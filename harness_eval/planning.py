@@ -17,7 +17,7 @@ from harness_eval.endpoints.local_model import description
 from harness_eval.errors import ConfigError, listed
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness
-from harness_eval.ordering import Ordering
+from harness_eval.ordering import BLOCK, Ordering
 from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
 from harness_eval.sandboxes import provider
@@ -39,7 +39,7 @@ class Study:
 
     `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
     `wires` holds, by name, the hash of what a model receives from each harness. `trace` is what `tracing` made it for,
-    `hunt` what `hunt` has laid out.
+    `hunt` what `hunt` has laid out, `predicted` what `predicting` has.
     """
 
     config: StudyConfig
@@ -53,6 +53,7 @@ class Study:
     provider: SandboxProvider
     trace: Mapping[str, Json] | None = None
     hunt: Mapping[str, Json] | None = None
+    predicted: Mapping[str, Json] | None = None
 
     @property
     def harnesses(self) -> tuple[Harness, ...]:
@@ -200,8 +201,10 @@ def _provider(config: StudyConfig) -> SandboxProvider:
 def record(study: Study) -> dict[str, Json]:
     """The study as study.json holds it: all that decides what a trial does, and no secret."""
     config = study.config
-    order = None if config.order == "interleaved" else config.order  # as in runs that did not know this key
+    # Interleaved is left out, as in runs that did not know this key.
+    order = {"kind": config.order, "block": BLOCK} if config.order == "prefix" else None
     chosen = {"base_image": config.sandbox.base_image, "trace": study.trace, "order": order, "adaptive": study.hunt}
+    chosen["predicted"] = study.predicted
     return {
         "name": config.name,
         "seed": config.seed,

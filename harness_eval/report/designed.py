@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
-from harness_eval.ordering import BLOCK
 from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import UNKNOWN, count, one_line
 from harness_eval.types import Json
 
-_ORDERS = {
-    "interleaved": "repeat by repeat and task by task, the harnesses shuffled within each task by the seed",
-    "prefix": (
-        f"for the prefix cache of a server: repeat by repeat in blocks of {BLOCK} tasks, which each harness runs in a "
-        "row; the harnesses shuffled by the seed for one block and reversed for the next"
-    ),
-}
+_INTERLEAVED = "repeat by repeat and task by task, the harnesses shuffled within each task by the seed"
 
 
 def coverage(recorded: Recorded) -> dict[str, Json]:
@@ -59,7 +52,14 @@ def design_phrase(data: Mapping[str, Json]) -> str:
 
 def order_phrase(data: Mapping[str, Json]) -> str:
     """In which order the trials ran."""
-    return UNKNOWN if data["imported"] else _ORDERS.get(data.get("order") or "interleaved", UNKNOWN)
+    order = data.get("order")
+    if data["imported"] or not isinstance(order, Mapping):
+        return UNKNOWN if data["imported"] else _INTERLEAVED
+    return (
+        f"{one_line(order.get('kind'))}, for the cache of a server: repeat by repeat in blocks of "
+        f"{count(int(order.get('block') or 0), 'task')}, which each harness runs in a row; the harnesses are shuffled "
+        "by the seed for one block and reversed for the next"
+    )
 
 
 def again_phrases(data: Mapping[str, Json], run: str = "RUN") -> list[tuple[str, str]]:

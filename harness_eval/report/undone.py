@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
+from harness_eval.report import hunted
 from harness_eval.report.outcomes import Outcome
 from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import count, one_line
@@ -25,17 +25,11 @@ def left_out(recorded: Recorded) -> list[dict[str, Json]]:
     return [dict(zip(("what", "reason"), note.split(_LEFT_OUT, 1), strict=True)) for note in notes]
 
 
-def owed(recorded: Recorded, outcomes: Sequence[Outcome], refused: Collection[str], number: int) -> list[Json]:
-    """The harnesses that trials are still owed of, with how many, most first; empty where nothing is (`number` 0)."""
-    if not number:
-        return []
-    tasks = len(recorded.named("tasks"))
-    done = Counter(outcome.harness for outcome in outcomes)
-    missing = {
-        name: tasks * recorded.repeats(name) - done[name]
-        for name in (harness["name"] for harness in recorded.named("harnesses"))
-        if name not in refused
-    }
+def owed(recorded: Recorded, endpoint: str, outcomes: Sequence[Outcome], refused: Collection[str]) -> list[Json]:
+    """The harnesses that trials are still owed of, with how many, most first; of a hunt in the blocks begun."""
+    missing = hunted.owed(recorded, endpoint, refused)
+    for outcome in outcomes:
+        missing[outcome.harness] = missing.get(outcome.harness, 0) - 1
     most = sorted(missing.items(), key=lambda item: -item[1])
     return [{"harness": name, "trials": trials} for name, trials in most if trials > 0]
 
