@@ -21,6 +21,7 @@ from harness_eval.planning import Study
 from harness_eval.types import Json, TrialKey
 
 FILE = "hunt.json"
+FOLDER = "predicted"
 
 
 class Layout(BaseModel):
@@ -85,6 +86,12 @@ def _note(ends: Sequence[int], others: int) -> str:
     return f"allocate hunt: after {told} tasks the better half of the harnesses is dropped; canonical meets all tasks"
 
 
+def place(run: Path, endpoints: Sequence[str], endpoint: str) -> Path:
+    """The folder of what was predicted at an endpoint; with several a numbered one for each."""
+    folder = run / FOLDER
+    return folder if len(endpoints) == 1 else folder / str(list(endpoints).index(endpoint) + 1)
+
+
 def layout_of(recorded: Mapping[str, Json]) -> Layout | None:
     """The hunt of a recorded study; None where its trials were not allocated by their results.
 
@@ -95,19 +102,19 @@ def layout_of(recorded: Mapping[str, Json]) -> Layout | None:
     return parse(Layout, about, f"{store.STUDY}: adaptive") if about else None
 
 
-def read(folder: Path, endpoint: str, ends: Sequence[int], refused: Collection[str] = ()) -> Standing | None:
-    """Who stood in the blocks begun at an endpoint, but for those refused there; None before the first.
+def standing_of(
+    layout: Layout, stood: Sequence[Sequence[str]] | None, others: Sequence[str], refused: Collection[str]
+) -> Standing:
+    """Who stood in the blocks begun, but for those refused; before the first is over (None) all of the others."""
+    return Standing(layout.ends, [[name for name in names if name not in refused] for names in stood or [others]])
+
+
+def read(folder: Path) -> dict[str, list[list[str]]]:
+    """Who stood in each block that was begun, and after the last one, by endpoint; empty before the first is over.
 
     Raises:
         ConfigError: the record is damaged.
     """
-    stood = _read(folder).get(endpoint)
-    if stood is None:
-        return None
-    return Standing(ends, [[name for name in names if name not in refused] for names in stood])
-
-
-def _read(folder: Path) -> dict[str, list[list[str]]]:
     path = folder / FILE
     try:
         data = path.read_bytes()
@@ -128,8 +135,8 @@ class Hunt:
 
     def standing(self, endpoint: str, refused: Collection[str] = ()) -> Standing:
         """Who stood in the blocks begun; before the first all but the canonical harness."""
-        others = [harness.name for harness in self.study.harnesses[1:] if harness.name not in refused]
-        return read(self.folder, endpoint, self.layout.ends, refused) or Standing(self.layout.ends, [others])
+        others = [harness.name for harness in self.study.harnesses[1:]]
+        return standing_of(self.layout, read(self.folder).get(endpoint), others, refused)
 
     def trials(self) -> tuple[TrialKey, ...]:
         """All trials of the blocks begun, block by block; within each in the study's own order."""

@@ -86,7 +86,8 @@ class StudyConfig(_Section):
     `probe` asks each endpoint a few things first. `recovery` is where a call that leaked as text is looked for when the
     trial has ended on it: the second reading, reported beside the strict one, goes on from there. `trace` takes the
     worst harness apart once the run is complete. `allocate: hunt` drops the better half of the harnesses after each
-    block of tasks, to find the worst one with fewer trials. `order` is that of the trials: `prefix` uses a server's prefix cache.
+    block of tasks, to find the worst one with fewer trials. `order` is that of the trials:
+    `prefix` uses a server's prefix cache.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)

@@ -84,9 +84,7 @@ def test_a_hunt_drops_the_better_half_after_a_block_and_leaves_the_worst(
     assert sorted(met[name] for name in OTHERS) == [20, TASKS, TASKS]  # of three two go on
     assert ended.planned == ended.judged == record(hunting)["planned"] == seen.planned == TASKS + 20 * 3 + 20 * 2
     assert (ended.problems, ended.exit_code) == ([], 0)
-    standing = hunt.read(folder, "reference", hunting.hunt["ends"])
-    assert standing is not None
-    assert standing.left == ["dropping"]
+    assert hunt.Standing(hunting.hunt["ends"], hunt.read(folder)["reference"]).left == ["dropping"]
 
 
 def test_all_that_stand_meet_the_same_tasks_first(hunting: Study, hunted: tuple[Path, Ended, Seen]) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from harness_eval import allocating, report, tracing
 from harness_eval.cli import options, running
+from harness_eval.cli.hunting import predict_all
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.cli.trace import Asked, Done, told, trace_all
 from harness_eval.report.wording import count
@@ -69,7 +70,9 @@ def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int
         _announce_trace(resolved)
     running.agree(resolved, folder, asked.yes)
     ended = running.carry_out(resolved, folder, replace(asked.agenda, probe_again=probe_again))
-    data = _report(ended)
+    data, code = _report(ended), 0
+    if resolved.hunt and data is not None and not ended.exit_code:
+        code, data = predict_all(resolved, asked, data)
     if data is not None and not as_json:
         print(report.summary_text(data, folder))
     if data is not None:
@@ -81,7 +84,7 @@ def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int
     if as_json:
         entries = {"traces": [each.as_json() for each in traces]} if wanted else {}
         print_json({**running.summary(ended), "report": data, **entries})
-    return told(asked, traces, as_json) or ended.exit_code
+    return told(asked, traces, as_json) or ended.exit_code or code
 
 
 def _announce_trace(resolved: Study) -> None:

@@ -10,6 +10,7 @@ from harness_eval import __version__
 from harness_eval.errors import ConfigError
 from harness_eval.report.designed import coverage
 from harness_eval.report.method import METHOD
+from harness_eval.report.predicted import predicted_of
 from harness_eval.report.recorded import Recorded, read
 from harness_eval.report.section import section
 from harness_eval.report.traced import trace_of
@@ -35,7 +36,7 @@ def build(folder: Path) -> dict[str, Json]:
         if not recorded.named(kind):
             raise ConfigError(f"{folder}: study.json names no {kind}")
     made = [section(recorded, endpoint) for endpoint in recorded.named("endpoints")]
-    sections = [{**one, **trace_of(folder, recorded, one)} for one in made]
+    sections = [{**one, **trace_of(folder, recorded, one), **predicted_of(folder, recorded, one)} for one in made]
     remarks = _remarks(recorded)
     data = {**_study(recorded), **sections[0], "remarks": remarks, "notes": [*remarks, *sections[0]["notes"]]}
     if len(sections) > 1:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from sys import intern
 
 from pydantic import BaseModel, Field
 
-from harness_eval import config, probing, store
+from harness_eval import config, hunt, probing, store
 from harness_eval.errors import redact
 from harness_eval.report.outcomes import Outcome, Outcomes, Table
 from harness_eval.types import Json
@@ -89,7 +89,7 @@ class Spent:
 class Recorded:
     """`study` is study.json; `outcomes` has one entry a trial; `strangers` counts trials of no cell of this study.
 
-    `probes` has what the probe found, by endpoint.
+    `probes` has what the probe found, by endpoint, `stood` who stood in each block of a hunt.
     """
 
     study: Mapping[str, Json]
@@ -97,6 +97,7 @@ class Recorded:
     spent: Mapping[str, Spent]
     strangers: int
     probes: Mapping[str, probing.Probe]
+    stood: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
     def named(self, kind: str) -> list[Mapping[str, Json]]:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
@@ -106,6 +107,15 @@ class Recorded:
     def planned(self) -> int:
         """How many trials were planned at each endpoint; 0 where that is not known."""
         return int(self.study.get("planned") or 0) // max(1, len(self.named("endpoints")))
+
+    def standing(self, endpoint: str, refused: Collection[str] = ()) -> hunt.Standing | None:
+        """The blocks of a hunt at an endpoint, but for what is refused there; None where all trials were meant."""
+        layout = hunt.layout_of(self.study)
+        if layout is None:
+            return None
+        canonical = self.study.get("canonical")
+        others = [harness["name"] for harness in self.named("harnesses") if harness["name"] != canonical]
+        return hunt.standing_of(layout, self.stood.get(endpoint), others, refused)
 
     def repeats(self, harness: str) -> int:
         """How many trials of a harness on each task were planned at each endpoint."""
@@ -164,7 +174,7 @@ def read(folder: Path) -> Recorded:
             table.append(outcome_of(row))
         else:
             strangers.add(hash(key))
-    return Recorded(study, table.latest(), spent, len(strangers), probing.read(folder))
+    return Recorded(study, table.latest(), spent, len(strangers), probing.read(folder), hunt.read(folder))
 
 
 def outcome_of(row: Mapping[str, Json]) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness_eval.report import basis, counts, diagnosed, support, undone
+from harness_eval.report import basis, counts, diagnosed, hunted, support, undone
 from harness_eval.report.common import in_common
 from harness_eval.report.follows import followed_in
 from harness_eval.report.health import health
@@ -36,13 +36,15 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     summary = _summarise(recorded, scores, valid)
     reference = names.index(canonical) if canonical in names and canonical not in refused else None
     spent = recorded.spent.get(name, Spent())
-    trials = _trials(recorded, outcomes, support.planned_trials(recorded, refused, every))
+    skipped = support.planned_trials(recorded, refused, every)
+    trials = _trials(hunted.planned(recorded, name, refused, skipped), outcomes, skipped)
     made: dict[str, Json] = {
         "endpoint": endpoint_of(endpoint),
         **trials,
         "unsupported": [*support.nowhere(recorded), *refused.values()],
         "left_out": undone.left_out(recorded),
-        "owed": undone.owed(recorded, outcomes, refused, trials["trials"]["owed"]),
+        "owed": undone.owed(recorded, name, outcomes, refused) if trials["incomplete"] else [],
+        "hunt": hunted.hunt_of(recorded, name, refused),
         **_sizes(tasks, summary, valid),
         **leading(summary, names, reference),
         "harnesses": _harnesses(recorded, (summary, valid), outcomes, reference, refused),
@@ -93,11 +95,11 @@ def _groups(recorded: Recorded) -> list[Hashable]:
     return [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]
 
 
-def _trials(recorded: Recorded, outcomes: Sequence[Outcome], unsupported: int) -> dict[str, Json]:
+def _trials(planned: int, outcomes: Sequence[Outcome], unsupported: int) -> dict[str, Json]:
     """How many of the planned trials have a verdict, and whose fault it is where there is none."""
     judged = sum(outcome.judged for outcome in outcomes)
     done = len(outcomes) + unsupported
-    planned = max(recorded.planned, done)
+    planned = max(planned, done)
     lost = counts.lost_labels(outcomes)
     return {
         "trials": {

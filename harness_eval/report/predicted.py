@@ -1,0 +1,72 @@
+"""The configuration that was predicted to be the worst and then run, as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from harness_eval import hunt, store
+from harness_eval.config import parse
+from harness_eval.report import counts, support
+from harness_eval.report.leading import figures
+from harness_eval.report.recorded import Recorded, read
+from harness_eval.types import Json
+
+
+class _About(BaseModel):
+    harness: str
+    against: str
+    expected: float
+    differs: dict[str, str]
+
+
+def predicted_of(folder: Path, recorded: Recorded, section: Mapping[str, Json]) -> dict[str, Json]:
+    """What report.json says of the predicted worst configuration at one endpoint: None where none was run.
+
+    It is in no other figure: it was chosen by these very results. `expected` is what main effects predicted, `against`
+    the harness at which the hunt ended, with the `difference` to it over the tasks that both have met.
+
+    Raises:
+        ConfigError: its folder is damaged.
+    """
+    endpoint = section["endpoint"]["name"]
+    path = hunt.place(folder, [each["name"] for each in recorded.named("endpoints")], endpoint)
+    if not section["hunt"] or not (path / store.STUDY).is_file():
+        return {"predicted": None}
+    inner = read(path)
+    about = parse(_About, inner.study.get("predicted"), f"{path / store.STUDY}: predicted")
+    own, other = _means(inner, endpoint, about.harness), _means(recorded, endpoint, about.against)
+    refused = support.unsupported(inner, endpoint, inner.outcomes)
+    judged = sum(outcome.judged for outcome in inner.outcomes)
+    return {
+        "predicted": {
+            **about.model_dump(),
+            **_figures(own, other),
+            "reason": refused[about.harness]["reason"] if about.harness in refused else None,
+            "judged": judged,
+            "lost": len(inner.outcomes) - judged,
+            "owed": 0 if refused else max(0, inner.planned - len(inner.outcomes)),
+        }
+    }
+
+
+def _means(recorded: Recorded, endpoint: str, harness: str) -> Any:
+    from harness_eval.stats.cells import cell_means  # lazy: slow import
+
+    tasks = [task["name"] for task in recorded.named("tasks")]
+    own = [one for one in recorded.outcomes if one.endpoint == endpoint and one.harness == harness]
+    return cell_means(*counts.arrays(own, tasks, [harness])).mean_TH[:, 0]
+
+
+def _figures(own: Any, other: Any) -> dict[str, Json]:
+    from harness_eval.stats.intervals import mean_over_tasks  # lazy: slow import
+    from harness_eval.stats.paired import paired_difference  # lazy: slow import
+
+    return {
+        "score": figures(mean_over_tasks(own)),
+        "difference": figures(paired_difference(own, other)),
+        "tasks": int((own == own).sum()),  # not NaN
+    }
