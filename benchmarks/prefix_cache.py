@@ -7,9 +7,9 @@ python -m benchmarks.prefix_cache RUN --repeats 3 --width 8 --cache 32 64 128 --
 The requests are the real ones of a run's recorded trials, derived again from the record. The cache is that of servers:
 blocks of 16 tokens, each known by all that comes before it in the prompt, the least recently used thrown away first,
 the end of a prompt before its beginning. A token is taken for four bytes; tools stand before messages, as templates
-have them. Replies are not put into the cache, which servers may do. Repeats are the recorded trials once more, of which only
-the first prompt is the same: what follows a reply differs. `width` trials are under way at once, and each turn takes a
-time that is drawn.
+have them. Replies are not put into the cache, which servers may do. Repeats are the recorded trials once more, of which
+only the first prompt is the same: what follows a reply differs. `width` trials are under way at once, and each turn
+takes a time that is drawn.
 
 Beside it, for each order: what a server whose quality drifts would add to the differences between equal harnesses.
 """

@@ -2,9 +2,11 @@
 
 python -m benchmarks.report_scale
 python -m benchmarks.report_scale --harnesses 64 --tasks 500 --repeats 3 --recorded 2000 --json
+python -m benchmarks.report_scale --repeats 32 --recorded 0 --growth          a million lines, and bytes a line
 
 The run is made up: each task with an ease of its own, one level of one axis that costs. `--recorded` trials have a
-trajectory on disk, from which the page embeds what it has room for.
+trajectory on disk, from which the page embeds what it has room for. `--growth` also measures a quarter of the repeats,
+and states what each further line takes.
 """
 
 from __future__ import annotations
@@ -129,6 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, usual in (("harnesses", 64), ("tasks", 500), ("repeats", 3), ("recorded", 2000)):
         parser.add_argument(f"--{name}", type=int, default=usual)
+    parser.add_argument("--growth", action="store_true")
     parser.add_argument("--json", action="store_true")
     size = parser.parse_args()
     found: dict[str, Any] = {}
@@ -142,14 +145,30 @@ def main() -> None:
             )
             entry["bytes"] = {path.name: path.stat().st_size for path in sorted(folder.glob("report.*"))}
             found[f"{recorded:,} trajectories"] = entry
+        if size.growth:
+            found["bytes a line"] = growth(Path(place), size, found["0 trajectories"])
     found["trials"] = size.harnesses * size.tasks * size.repeats
     print(json.dumps(found, indent=2) if size.json else told(found))
+
+
+def growth(place: Path, size: argparse.Namespace, whole: dict[str, Any]) -> dict[str, float]:
+    """Bytes of memory that each further line takes, from a run with a quarter of the repeats."""
+    quarter = max(1, size.repeats // 4)
+    write_run(place / "quarter", argparse.Namespace(**{**vars(size), "recorded": 0, "repeats": quarter}))
+    lines = size.harnesses * size.tasks * (size.repeats - quarter)
+    return {
+        name: (whole[name]["peak_mb"] - measured(place / "quarter", code)["peak_mb"]) * 2**20 / lines
+        for name, code in MEASURED.items()
+    }
 
 
 def told(found: dict[str, Any]) -> str:
     lines = [f"{found['trials']:,} trials"]
     for name, entry in found.items():
         if name == "trials":
+            continue
+        if name == "bytes a line":
+            lines += ["", *(f"  {what:26}{grown:7.0f} bytes a further line" for what, grown in entry.items())]
             continue
         lines.append(f"\n{name}")
         for what in MEASURED:

@@ -11,10 +11,12 @@ from pathlib import Path
 import anyio
 import typer
 
-from harness_eval import study
+from harness_eval import allocating
 from harness_eval.cli import paying
+from harness_eval.cli.descriptors import allow_descriptors
 from harness_eval.cli.output import say
 from harness_eval.cli.progress import Progress
+from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.probing import by_reason
 from harness_eval.report.wording import count
 from harness_eval.study import INTERRUPTED, Agenda, Ended, Study
@@ -37,22 +39,34 @@ def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
     """Run what the folder still owes, with a line now and then.
 
     Raises:
-        Exit: interrupted before any trial had ended.
+        Exit: interrupted before a trial was begun.
     """
-    say(f"{count(len(resolved.keys), 'trial')}: {_count(resolved)}; sandbox: {resolved.provider.name}")
+    say(f"{count(resolved.planned, 'trial')}: {_count(resolved)}; sandbox: {resolved.provider.name}")
     for endpoint in resolved.config.endpoints:
         say(f"endpoint {endpoint.name}: {endpoint.model}, profile {endpoint.profile}")
     for note in resolved.notes:
         say(f"note: {note}")
+    allow_descriptors(_at_once(resolved))
     try:
-        with Progress() as progress:
-            ended = anyio.run(study.run, resolved, folder, progress, agenda)
+        with Progress(_resume(folder)) as progress:
+            ended = anyio.run(allocating.run, resolved, folder, progress, agenda)
     except KeyboardInterrupt:
-        say("interrupted before any trial had ended")
+        say(f"interrupted. {_resume(folder)}")
         raise typer.Exit(INTERRUPTED) from None
     if swept := resolved.provider.swept:
         say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
     return ended
+
+
+def _at_once(resolved: Study) -> int:
+    """The most trials under way at any moment, over all endpoints."""
+    usual: int = EndpointConfig.model_fields["concurrency"].default
+    own = {endpoint.name: endpoint.concurrency for endpoint in resolved.config.endpoints}
+    return sum(resolved.config.concurrency or own.get(name, usual) for name in resolved.endpoints)
+
+
+def _resume(folder: Path) -> str:
+    return f"Resume with\n  harness-eval {shlex.join(again(folder))}"
 
 
 def _count(resolved: Study) -> str:
