@@ -93,13 +93,13 @@ def _study(study: Study, endpoint: str, harness: Harness, about: Mapping[str, Js
 def predict(family: Family, section: Section, run: set[str]) -> Predicted | None:
     """The possible configuration of a family with the lowest predicted score, of those whose ids were not run.
 
-    Predicted is the score of canonical plus the effects of its levels, each shrunk by what its interval says is noise
-    (positive-part James and Stein); a level whose effect is unknown is not considered. None where nothing is left.
+    Predicted is the score of the canonical harness plus the effects of the levels, shrunk for prediction; a level that
+    no harness of the run has is not considered. None where nothing is left, or no score is known.
     """
     base = section["canonical"]["estimate"]
     if base is None:
         return None
-    effects = {(row["axis"], row["level"]): _shrunk(row) for row in section["axes"] if row["effect"] is not None}
+    effects = _effects(section, base)
     axes = list(family.axes)
     ranked = {axis: _ranked(family, axis, effects) for axis in axes}
 
@@ -131,9 +131,25 @@ def _ranked(family: Family, axis: str, effects: Mapping[tuple[str, str], float])
     return sorted([(0.0, 0), *((effect, index) for effect, index in known if effect is not None)])
 
 
-def _shrunk(row: Section) -> float:
-    effect, low, high = row["effect"], row["low"], row["high"]
-    if low is None or high is None or not effect:
-        return float(effect)
-    error = (high - low) / 2 / _HALF_WIDTH
-    return float(effect * max(0.0, 1 - (error / effect) ** 2))
+def _effects(section: Section, base: float) -> dict[tuple[str, str], float]:
+    """What each level that some harness has adds to the score of the canonical harness, by axis and level."""
+    import numpy as np  # lazy: slow import
+
+    from harness_eval.stats.hunting import predicted_effects  # lazy: slow import
+
+    scored = [each for each in section["harnesses"] if each["estimate"] is not None and not each["canonical"]]
+    levels = list(dict.fromkeys(pair for each in scored for pair in each["differs"].items()))
+    if not levels:
+        return {}
+    has = np.array([[each["differs"].get(axis) == level for axis, level in levels] for each in scored])
+    drop = np.array([each["estimate"] - base for each in scored])
+    found = predicted_effects(has, drop, np.array([_variance(each) for each in scored]))
+    return {level: float(effect) for level, effect in zip(levels, found, strict=True)}
+
+
+def _variance(harness: Section) -> float:
+    """Of its score; without an interval, at most that of one task's outcome over its tasks."""
+    if harness["low"] is None or harness["high"] is None:
+        return 0.25 / max(1, int(harness["tasks"]))
+    error = float(harness["high"] - harness["low"]) / 2 / _HALF_WIDTH
+    return error * error

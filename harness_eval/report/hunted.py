@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
+from harness_eval.report import support
+from harness_eval.report.outcomes import Outcome
 from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import count, difference, one_line, share
 from harness_eval.types import Json
@@ -11,20 +13,22 @@ from harness_eval.types import Json
 Section = Mapping[str, Json]
 
 
-def planned(recorded: Recorded, endpoint: str, refused: Collection[str], run_of_refused: int) -> int:
-    """How many trials are meant at an endpoint, those that were run of harnesses that cannot run there among them."""
+def planned(
+    recorded: Recorded, endpoint: str, refused: Collection[str], outcomes: Iterable[Outcome]
+) -> tuple[int, int]:
+    """How many trials are meant at an endpoint, and how many of them are of harnesses that cannot run there."""
+    skipped = support.planned_trials(recorded, refused, outcomes)
     standing, canonical = recorded.standing(endpoint, refused), str(recorded.study.get("canonical"))
     if standing is None:
-        return recorded.planned
+        return recorded.planned, skipped
     tasks = 0 if canonical in refused else len(recorded.named("tasks"))
-    return standing.cells() * recorded.repeats("") + tasks * recorded.repeats(canonical) + run_of_refused
+    return standing.cells() * recorded.repeats("") + tasks * recorded.repeats(canonical) + skipped, skipped
 
 
 def owed(recorded: Recorded, endpoint: str, refused: Collection[str]) -> dict[str, int]:
     """How many trials are meant of each harness; of a hunt in the blocks begun, as of later ones nobody knows whose."""
     standing, canonical = recorded.standing(endpoint, refused), str(recorded.study.get("canonical"))
-    names = [harness["name"] for harness in recorded.named("harnesses") if harness["name"] not in refused]
-    met = dict.fromkeys(names, len(recorded.named("tasks")))
+    met = {name: len(recorded.named("tasks")) for name in recorded.names("harnesses") if name not in refused}
     if standing is not None:
         met = {name: tasks for name, tasks in met.items() if name == canonical} | standing.met
     return {name: tasks * recorded.repeats(name) for name, tasks in met.items()}
@@ -41,9 +45,8 @@ def hunt_of(recorded: Recorded, endpoint: str, refused: Collection[str]) -> dict
         return None
     begun = zip(standing.ends, standing.stood, strict=False)
     blocks = [{"tasks": end, "harnesses": len(names)} for end, names in begun]
-    uniform = len(recorded.named("tasks")) * sum(
-        recorded.repeats(one["name"]) for one in recorded.named("harnesses") if one["name"] not in refused
-    )
+    repeats = sum(recorded.repeats(name) for name in recorded.names("harnesses") if name not in refused)
+    uniform = repeats * len(recorded.named("tasks"))
     left = None if standing.left is None else list(standing.left)
     return {"blocks": blocks, "of": len(standing.ends), "left": left, "uniform": uniform}
 

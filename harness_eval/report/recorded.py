@@ -103,6 +103,10 @@ class Recorded:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
         return list(self.study.get(kind) or ())
 
+    def names(self, kind: str) -> list[str]:
+        """Their names."""
+        return [each["name"] for each in self.named(kind)]
+
     @property
     def planned(self) -> int:
         """How many trials were planned at each endpoint; 0 where that is not known."""

@@ -30,14 +30,12 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     refused = support.unsupported(recorded, name, every)
     outcomes = every.where(lambda outcome: outcome.harness not in refused) if refused else every
     levels = {harness["name"]: recorded.levels(harness) for harness in recorded.named("harnesses")}
-    names, tasks = list(levels), [task["name"] for task in recorded.named("tasks")]
-    canonical = recorded.study.get("canonical")
+    names, tasks, canonical = list(levels), recorded.names("tasks"), recorded.study.get("canonical")
     scores, valid = counts.arrays(outcomes, tasks, names)
     summary = _summarise(recorded, scores, valid)
     reference = names.index(canonical) if canonical in names and canonical not in refused else None
     spent = recorded.spent.get(name, Spent())
-    skipped = support.planned_trials(recorded, refused, every)
-    trials = _trials(hunted.planned(recorded, name, refused, skipped), outcomes, skipped)
+    trials = _trials(outcomes, *hunted.planned(recorded, name, refused, every))
     made: dict[str, Json] = {
         "endpoint": endpoint_of(endpoint),
         **trials,
@@ -95,7 +93,7 @@ def _groups(recorded: Recorded) -> list[Hashable]:
     return [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]
 
 
-def _trials(planned: int, outcomes: Sequence[Outcome], unsupported: int) -> dict[str, Json]:
+def _trials(outcomes: Sequence[Outcome], planned: int, unsupported: int) -> dict[str, Json]:
     """How many of the planned trials have a verdict, and whose fault it is where there is none."""
     judged = sum(outcome.judged for outcome in outcomes)
     done = len(outcomes) + unsupported

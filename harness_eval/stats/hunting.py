@@ -1,4 +1,4 @@
-"""Hunting for the worst harness: sequential halving on blocks of tasks.
+"""Hunting for the worst harness: sequential halving on blocks of tasks, and what its results predict.
 
 After each block the better half of the harnesses that still stand is dropped (Karnin, Koren and Somekh 2013). All that
 stand have met the same tasks, so that the comparison is paired and task luck cancels.
@@ -6,15 +6,18 @@ stand have met the same tasks, so that the comparison is paired and task luck ca
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
 from .cells import additive_fit, judged_columns
-from .estimate import Array
+from .estimate import Array, Mask
 
 LEAST_BLOCK = 20  # tasks; on fewer, which half a harness falls into is mostly luck
 _MOST_GROWTH = 1.7  # simulated best of 1.4 to 2.4: at 2 all blocks cost the same, but the canonical harness most
+
+_SPREADS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # standard deviations that are tried, on the scale of scores
 
 
 def block_ends(tasks: int, harnesses: int) -> tuple[int, ...]:
@@ -54,3 +57,22 @@ def trials(ends: Sequence[int], harnesses: int) -> int:
         total += (end - start) * harnesses
         start, harnesses = end, (harnesses + 1) // 2
     return total
+
+
+def predicted_effects(has_HL: Mask, drop_H: Array, variance_H: Array) -> Array:
+    """What each level adds to a harness's score, shrunk for prediction: one number a level, also where levels overlap.
+
+    drop_H are scores less that of the harness without any of these levels, known up to variance_H. Effects are taken
+    as draws of N(0, s^2) and what is peculiar to a harness as one of N(0, t^2); s and t are the most likely ones
+    (empirical Bayes). A hunt leaves too few harnesses, unevenly known, for least squares to separate every level.
+    """
+    shared_HH = has_HL.astype(np.float64) @ has_HL.T
+    best = -np.inf
+    effect_L: Array = np.zeros(has_HL.shape[1])
+    for effect_sd, own_sd in itertools.product(_SPREADS, _SPREADS):
+        covariance_HH = effect_sd**2 * shared_HH + np.diag(variance_H + own_sd**2)
+        solved_H = np.linalg.solve(covariance_HH, drop_H)
+        likelihood = -float(np.linalg.slogdet(covariance_HH)[1]) - float(drop_H @ solved_H)
+        if likelihood > best:
+            best, effect_L = likelihood, np.asarray(effect_sd**2 * (has_HL.T @ solved_H))
+    return effect_L

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness_eval.stats.hunting import block_ends, trials, worse_half
+from harness_eval.stats.hunting import block_ends, predicted_effects, trials, worse_half
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,17 @@ def test_what_has_no_verdict_at_all_is_dropped_unless_nothing_has() -> None:
     table = np.array([[0.9, np.nan, 0.4]])
     assert worse_half(table, range(3)) == (2,)
     assert worse_half(np.full((2, 2), np.nan), range(2)) == (0, 1)
+
+
+def test_effects_are_recovered_where_they_are_well_known() -> None:
+    has = np.array([[True, False], [False, True], [True, True]])
+    found = predicted_effects(has, np.array([-0.3, -0.1, -0.4]), np.full(3, 1e-6))
+    assert found == pytest.approx([-0.3, -0.1], abs=0.01)
+
+
+def test_what_is_mostly_noise_is_shrunk_and_levels_that_overlap_share_an_effect() -> None:
+    noisy = predicted_effects(np.array([[True], [True]]), np.array([-0.3, 0.28]), np.full(2, 0.09))
+    assert abs(noisy[0]) < 0.01
+    same = predicted_effects(np.ones((3, 2), dtype=bool), np.full(3, -0.4), np.full(3, 1e-6))
+    assert same[0] == pytest.approx(same[1])
+    assert same.sum() == pytest.approx(-0.4, abs=0.06)
