@@ -10,7 +10,7 @@ from harness_eval.report import counts
 from harness_eval.report.comparison_pairing import Pairing
 from harness_eval.report.diagnosed import known
 from harness_eval.report.leading import figures
-from harness_eval.report.outcomes import Outcome
+from harness_eval.report.outcomes import Outcome, Outcomes
 from harness_eval.report.why import significant
 from harness_eval.types import Json
 
@@ -24,7 +24,7 @@ _USED: dict[str, Callable[[Outcome], float | None]] = {
 class _Grid:
     """Tables task x harness of two runs: mean of one value a trial in each cell, NaN where a run has no trial."""
 
-    def __init__(self, pairing: Pairing, sides: Sequence[Sequence[Outcome]]) -> None:
+    def __init__(self, pairing: Pairing, sides: Sequence[Outcomes]) -> None:
         self._task = {name: place for place, name in enumerate(pairing.tasks)}
         self._harness = {name: place for place, name in enumerate(pairing.harnesses)}
         self._sides = sides
@@ -42,9 +42,9 @@ class _Grid:
             tables.append(table)
         return tables
 
-    def inside(self, place: int) -> list[Outcome]:
+    def inside(self, place: int) -> Outcomes:
         """The trials of one run in the common cells."""
-        return [one for one in self._sides[place] if self.common[self._task[one.task], self._harness[one.harness]]]
+        return self._sides[place].where(lambda one: self.common[self._task[one.task], self._harness[one.harness]])
 
     def _sum(self, side: Iterable[Outcome], value: Callable[[Outcome], float]) -> Any:
         import numpy  # lazy: slow import
@@ -118,7 +118,7 @@ def spent(pairing: Pairing) -> list[dict[str, Json]]:
 
     A cost is left out where a trial of either run has no price, and whatever neither run has recorded.
     """
-    sides = [[one for one in side if one.judged] for side in pairing.outcomes()]
+    sides = [side.where(lambda one: one.judged) for side in pairing.outcomes()]
     grid = _Grid(pairing, sides)
     rows = []
     for what, value in _USED.items():
