@@ -1,4 +1,4 @@
-"""Kills at random moments: a run is struck again and again, resumed by the same command, and compared with one that was not.
+"""A run that is struck at random moments and resumed by the same command, beside one that was left in peace.
 
 python -m benchmarks.kills --strikes 60
 python -m benchmarks.kills --strikes 20 --kinds container engine --sandbox docker --base-image harness-eval-base --json
@@ -57,6 +57,7 @@ class Run:
     flags: Sequence[str]
     draws: random.Random
     process: subprocess.Popen[str] | None = None
+    writer: subprocess.Popen[bytes] | None = None
     pids: list[int] = field(default_factory=list)
     ballast: list[Path] = field(default_factory=list)
     struck: Counter[str] = field(default_factory=Counter)
@@ -70,13 +71,26 @@ class Run:
 
     def start(self) -> subprocess.Popen[str]:
         """The command, from the beginning or to resume."""
-        env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(self.place / "cache"), "KILLS": str(self.place)}
-        with (self.place.parent / f"{self.place.name}.err").open("a") as said:
-            command = [sys.executable, "-m", "harness_eval", "run", self.study, "--out", self.folder, *self.flags]
+        cache = str(self.place / "cache")
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": cache, "KILLS": str(self.place)}
+        command = [sys.executable, "-m", "harness_eval", "run", self.study, "--out", self.folder, *self.flags]
+        with self.log.open("a") as log:  # through a pipe, or a limit on the size of files would hold for it too
+            writer = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=log, start_new_session=True)
+        assert writer.stdin is not None
+        with writer.stdin as said:
             process = subprocess.Popen(command, stdout=said, stderr=said, text=True, env=env, start_new_session=True)
-        self.process = process
+        self.process, self.writer = process, writer
         self.pids.append(process.pid)
         return process
+
+    def complete(self) -> bool:
+        """Whether every trial is judged."""
+        return len(verdicts(self.folder)[0]) == store.read_study(self.folder)["planned"]
+
+    @property
+    def log(self) -> Path:
+        """What all invocations have said."""
+        return self.place.parent / f"{self.place.name}.err"
 
     def alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
@@ -145,16 +159,27 @@ def _kill_one(run: Run, wanted: Callable[[int, str], bool]) -> bool:
 def _signal(*numbers: int) -> Callable[[Run], bool]:
     def strike(run: Run) -> bool:
         assert run.process is not None
+        if not _ready(run.process.pid):
+            return False
         for number in numbers:
             run.process.send_signal(number)
             time.sleep(run.draws.uniform(0, 0.2) if len(numbers) > 1 else 0)
         run.process.wait(timeout=60)
-        allowed = {-signal.SIGKILL} if numbers == (signal.SIGKILL,) else {130, 0, 2, 3}  # it may have ended just then
+        allowed = {-signal.SIGKILL} if numbers == (signal.SIGKILL,) else {130, 0, 2, 3}  # some end just then
         if run.process.returncode not in allowed:
             run.faults.append(f"exit code {run.process.returncode} after {[signal.Signals(n).name for n in numbers]}")
         return True
 
     return strike
+
+
+def _ready(pid: int) -> bool:
+    """Whether a process has come so far that it answers signals; before that it has begun nothing."""
+    with suppress(OSError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+        return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+    return False
 
 
 def _box(run: Run) -> bool:
@@ -168,7 +193,9 @@ def _endpoint(run: Run) -> bool:
 
 def _container(run: Run) -> bool:
     shown = ("docker", "ps", "--quiet", "--filter", "label=harness-eval=1", "--format")
-    told = subprocess.run([*shown, '{{.ID}} {{.Label "harness-eval.owner"}}'], capture_output=True, text=True, check=False)
+    told = subprocess.run(
+        [*shown, '{{.ID}} {{.Label "harness-eval.owner"}}'], capture_output=True, text=True, check=False
+    )
     ours = [line.split()[0] for line in told.stdout.splitlines() if f".{run.pids[-1]}." in line]
     if not ours:
         return False
@@ -213,7 +240,7 @@ USUAL = [kind for kind in STRIKES if kind != "container"]
 
 
 def play(run: Run, strikes: Sequence[str]) -> None:
-    """Strike until all strikes are used up, and let the last invocation end; a strike that met nothing is drawn anew."""
+    """Strike until all strikes are used up, and let the last invocation end; one that met nothing counts as missed."""
     left = list(strikes)
     for _ in range(INVOCATIONS):
         process = run.start()
@@ -226,7 +253,7 @@ def play(run: Run, strikes: Sequence[str]) -> None:
         _wait(run, process)
         for each in run.ballast:
             each.unlink(missing_ok=True)
-        if process.returncode == 0:
+        if process.returncode == 0 and run.complete():  # a few lost trials do not make a run incomplete
             return
     run.faults.append(f"not complete after {INVOCATIONS} invocations")
 
@@ -238,6 +265,8 @@ def _wait(run: Run, process: subprocess.Popen[str]) -> None:
         process.kill()
         process.wait()
         run.faults.append("hung for 180 s")
+    if run.writer is not None:
+        run.writer.wait(timeout=60)  # it ends with the last process that may still say something
     run.codes[process.returncode] += 1
     if process.returncode not in CODES:
         run.faults.append(f"exit code {process.returncode}")
@@ -257,12 +286,13 @@ def faults(run: Run, expected: dict[TrialKey, Verdict]) -> list[str]:
     said = [f"judged twice: {key}" for key in twice]
     said += [f"lost: {key}" for key in expected.keys() - found.keys()]
     said += [f"made up: {key}" for key in found.keys() - expected.keys()]
-    said += [f"{key}: {expected[key]}, now {found[key]}" for key in found.keys() & expected if found[key] != expected[key]]
+    said += [
+        f"{key}: {expected[key]}, now {found[key]}" for key in found.keys() & expected if found[key] != expected[key]
+    ]
     said += [f"no trajectory: {key}" for key in found if store.read_trajectory(run.folder, key) is None]
     torn = [line for line in (run.folder / store.RESULTS).read_bytes().splitlines() if not line.endswith(b"}")]
     said += [f"torn lines: {len(torn)}"] if torn else []
-    log = run.place.parent / f"{run.place.name}.err"
-    said += [f"{number} tracebacks in {log}"] if (number := log.read_text().count("Traceback")) else []
+    said += [f"tracebacks: {number}"] if (number := run.log.read_text().count("Traceback")) else []
     return [*run.faults, *said, *_left(run)]
 
 
@@ -316,8 +346,10 @@ class Totals:
 
 def measure(place: Path, options: argparse.Namespace) -> Totals:
     """Rounds until there were so many strikes."""
-    draws, totals = random.Random(options.seed), Totals()  # noqa: S311
-    study = small_study(place, [options.sandbox, *([options.base_image] if options.base_image else [])], options.repeats)
+    draws, totals = random.Random(options.seed), Totals()
+    study = small_study(
+        place, [options.sandbox, *([options.base_image] if options.base_image else [])], options.repeats
+    )
     (place / "calm").mkdir()
     calm = Run(place / "calm", study, options.flags, draws)
     play(calm, ())
@@ -326,7 +358,8 @@ def measure(place: Path, options: argparse.Namespace) -> Totals:
     while totals.struck.total() < options.strikes and totals.rounds < options.strikes:
         with ExitStack() as opened:
             where = place / f"round{totals.rounds}"
-            mounted = opened.enter_context(small_disk(where))
+            mounted = "disk full" in options.kinds and opened.enter_context(small_disk(where))
+            where.mkdir(exist_ok=True)
             kinds = [kind for kind in options.kinds if mounted or kind != "disk full"]
             run = Run(where, study, options.flags, draws)
             play(run, draws.choices(kinds, k=options.each))

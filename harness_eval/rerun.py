@@ -220,6 +220,7 @@ async def run(again: Rerun, folder: Path, watch: Watch, width: int = _WIDTH) -> 
             replace(trial, task=proven[trial.task.name], earlier=before.attempts.get(trial.key, 0)) for trial in owed
         ]
         runner = Runner(again.provider, run_folder.append, watch.ended, play=partial(_play, again.source))
+        runner.stopping = watch.stopping
         watch.begin(len(again.trials), len(before.judged), before.solved)
         return await runner.run([Lane(ReplayEndpoint("replay", "recorded", ()), owed, width, _free)])
 

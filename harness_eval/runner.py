@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import anyio
 import anyio.to_thread
-from anyio.abc import TaskStatus
 
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import ConfigError
@@ -19,6 +21,9 @@ from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.trial import Trial, run_trial
 from harness_eval.types import Lost, Owner, Result, Usage
 
+INTERRUPTED = 130  # the exit code of a process that a signal has ended
+_PATIENT = 2  # signals that still wait for what is being recorded
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _RETRIED: frozenset[Owner] = frozenset({"endpoint", "sandbox"})  # machines; a broken task or harness stays broken
 
 
@@ -26,6 +31,14 @@ def _unknown(_: Usage) -> None: ...
 
 
 def _ignore(_: Result) -> None: ...
+
+
+def _silently() -> None: ...
+
+
+def leave() -> None:
+    """End this process at once, as interrupted, and clean nothing up: the next run sweeps what is left of its boxes."""
+    os._exit(INTERRUPTED)
 
 
 def never(_: Result) -> bool:
@@ -98,7 +111,7 @@ class Runner:
     `record` keeps a result and may block: it is called in a thread, once at a time. `watch` is then told on the event
     loop, and `enough` asked whether the results so far are: once it says so no further trial is started, and those
     under way are finished. `retries` is how often a trial lost to a machine is tried again at once, `play` what one
-    attempt is.
+    attempt is. `stopping` is told of the first signal; the second one leads to `leave`.
     """
 
     provider: SandboxProvider
@@ -109,6 +122,10 @@ class Runner:
     retries: int = 2
     play: Callable[[Trial, Endpoint, SandboxProvider], Awaitable[Result]] = run_trial
     outcome: Outcome = field(default_factory=Outcome)
+    stopping: Callable[[], None] = _silently
+    leave: Callable[[], None] = leave
+    _signals: int = 0
+    _ending: int = 0
     _broken: ConfigError | None = None
     _satisfied: bool = False
     _recording: anyio.Lock = field(default_factory=anyio.Lock)
@@ -119,31 +136,51 @@ class Runner:
         A trial whose failure shows that its harness cannot run on its endpoint is the last of that cell to be started;
         those of the cell that are under way end as they do. A dead endpoint ends its lane.
 
-        On SIGINT or SIGTERM the running trials are cancelled, their boxes closed, and what ended before is kept.
+        On SIGINT or SIGTERM the running trials are cancelled, their boxes closed, and what ended before is kept. The
+        second signal leaves at once, but for trials that have ended and are being recorded; the third one at once.
 
         Raises:
             ConfigError: a result could not be recorded.
         """
-        async with anyio.create_task_group() as group:
-            if threading.current_thread() is threading.main_thread():
-                await group.start(self._stop_on_signal, group.cancel_scope)
+        with anyio.CancelScope() as scope, self._answering(scope):
             async with self.provider, anyio.create_task_group() as running:
                 for lane in lanes:
                     running.start_soon(self._run_lane, lane)
-            group.cancel_scope.cancel()
         if self._broken is not None:
             raise self._broken
         return self.outcome
 
-    async def _stop_on_signal(
-        self, scope: anyio.CancelScope, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
-    ) -> None:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            task_status.started()
-            async for _ in signals:
-                self.outcome.interrupted = True
-                scope.cancel()
-                return
+    @contextmanager
+    def _answering(self, scope: anyio.CancelScope) -> Iterator[None]:
+        """Answer signals for as long as this goes on, then leave them to those who had them before."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+
+        def answer(*_: object) -> None:
+            self._signals += 1
+            if self._signals > _PATIENT:
+                self.leave()
+            loop.call_soon_threadsafe(self._stop, scope)  # which also wakes a loop that waits
+
+        before = {number: signal.signal(number, answer) or signal.SIG_DFL for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _stop(self, scope: anyio.CancelScope) -> None:
+        if not self.outcome.interrupted:
+            self.outcome.interrupted = True
+            scope.cancel()
+            self.stopping()
+        self._leave_if_asked()
+
+    def _leave_if_asked(self) -> None:
+        if self._signals > 1 and not self._ending:
+            self.leave()
 
     async def _run_lane(self, lane: Lane) -> None:
         queue = iter(lane.trials)
@@ -161,8 +198,11 @@ class Runner:
             result = await self._attempt(trial, lane)
             if result.failure is not None and impossible(result.failure.label):
                 self.outcome.unsupported.setdefault(cell, result.failure)
+            self._ending += 1
             with anyio.CancelScope(shield=True):  # what has ended is kept, whatever happens meanwhile
                 await self._keep(result)
+            self._ending -= 1
+            self._leave_if_asked()
             if "down" in result.extra and result.failure is not None:
                 self.outcome.down[lane.endpoint.name] = result.failure.message
                 scope.cancel()

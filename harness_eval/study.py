@@ -19,15 +19,14 @@ from harness_eval.probing import Probe, Unsupported
 from harness_eval.proving import require_proven
 from harness_eval.reference.process import serve
 from harness_eval.reference.wire import MODEL
-from harness_eval.runner import Lane, Outcome, Runner, Spending, never
+from harness_eval.runner import INTERRUPTED, Lane, Outcome, Runner, Spending, never
 from harness_eval.study_file import StudyConfig
 from harness_eval.task import Task
 from harness_eval.trial import Trial
 from harness_eval.types import Result, TrialKey, Usage
 
-__all__ = ["Agenda", "Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
+__all__ = ["INTERRUPTED", "Agenda", "Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
 
-INTERRUPTED = 130
 INCOMPLETE = 3
 
 
@@ -90,6 +89,9 @@ class Watch(Protocol):
     def ended(self, result: Result) -> None:
         """A trial has ended and is recorded."""
 
+    def stopping(self) -> None:
+        """A signal has come: the trials under way are cancelled, and another one ends the process at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
@@ -141,6 +143,7 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
             watch.begin(len(_planned(meant, refused, before.judged)), judged, before.solved)
             outcome = Outcome(down=prober.down)
             runner = Runner(study.provider, run_folder.append, watch.ended, agenda.enough, spending, outcome=outcome)
+            runner.stopping = watch.stopping
             outcome = await runner.run(_lanes(study, settings, owed, before, opened))
     return ended(study, folder, outcome)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+import anyio
+
 from harness_eval import recording
 from harness_eval.agent import Agent, Recovery
 from harness_eval.axes.desk import Desk
@@ -46,9 +48,10 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
     started = time.monotonic()
     result: Result | None = None
     try:
-        with boundary("sandbox"):
+        with boundary("sandbox"), anyio.CancelScope() as scope:
             async with provider.open(trial.task.spec) as sandbox:
                 result = await _play(trial, endpoint, sandbox, provider)
+                scope.shield = True  # what is judged is not lost to a run that is stopped while the box is closed
     except HarnessEvalError as error:
         if result is None:
             result = _lost(trial, error, None)

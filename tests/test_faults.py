@@ -72,6 +72,8 @@ class Watching:
 
     def ended(self, result: Result) -> None: ...
 
+    def stopping(self) -> None: ...
+
 
 def make_suite(folder: Path) -> Path:
     make_task(folder, "first", CHECK)

@@ -36,6 +36,8 @@ class Quiet:
 
     def ended(self, result: Result) -> None: ...
 
+    def stopping(self) -> None: ...
+
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,6 +221,8 @@ class Seen:
     def ended(self, result: Result) -> None:
         self.results.append(result)
 
+    def stopping(self) -> None: ...
+
     @property
     def harnesses(self) -> set[str]:
         return {result.key.harness for result in self.results}

@@ -46,6 +46,9 @@ COMMANDS = {
 """Each command with the line that stands for it in the overview; its module has the same name (or `import_`)."""
 
 
+_INTERRUPTED = 130
+
+
 class _Group(TyperGroup):
     """Knows all commands by their line above; a command's module is imported when it is invoked."""
 
@@ -84,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: always, with the exit code.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that boxes are closed for it as for Ctrl-C
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # boxes are closed as for Ctrl-C
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="harness-eval")
     except ConfigError as error:
@@ -95,8 +98,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:  # a file that is a folder, a full disk, a place that may not be read
         _say(f"error: {printable(error.filename or 'system')}: {error.strerror or error}")
         sys.exit(2)
+    except KeyboardInterrupt:  # before the command had begun, or while it ended
+        sys.exit(_INTERRUPTED)
     finally:
         _flush()
+        if arguments is None:
+            _end_on_signals()
+
+
+def _end_on_signals() -> None:
+    """From now on a signal ends this process at once: it has nothing left to do, but Python takes its time to end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(_INTERRUPTED))
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""How a run goes, on stderr: one live line in a terminal, otherwise a plain line about every five seconds."""
+"""How a run goes, on stderr: one live line in a terminal, otherwise a plain line now and then, ever more rarely."""
 
 from __future__ import annotations
 
@@ -16,15 +16,22 @@ from harness_eval.probing import Probe, in_words
 from harness_eval.task import Task
 from harness_eval.types import Result
 
-_EVERY = 5.0  # seconds between plain lines
+_SOONEST, _LATEST = 5.0, 60.0  # seconds between plain lines: at first, and after ten minutes
 
 
 class Progress:
-    """Counts what a run tells it and shows the counts; a context manager that must be left before other output."""
+    """Counts what a run tells it and shows the counts; a context manager that must be left before other output.
 
-    def __init__(self) -> None:
-        self.planned = self.judged = self.solved = self.lost = self.proven_tasks = 0
-        self._before = 0
+    Tokens, money and the rate are those of this invocation. `resume` says how the run is gone on with once it is
+    interrupted.
+    """
+
+    def __init__(self, resume: str = "the same command goes on with the rest") -> None:
+        self.planned = self.judged = self.solved = self.lost = self.proven_tasks = self.tokens = 0
+        self.money = 0.0
+        self._resume = resume
+        self._ended = 0
+        self._opened = time.monotonic()
         self._started = 0.0
         self._closing = threading.Event()
         self._live: Live | None = None
@@ -43,13 +50,19 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._close() and self._started:
+            say(self.line())
+
+    def _close(self) -> bool:
+        """Show nothing more by itself; whether it did so far."""
+        if self._closing.is_set():
+            return False
         self._closing.set()
         if self._live is not None:
             self._live.stop()
         if self._thread is not None:
             self._thread.join()
-        if self._started:
-            say(self.line())
+        return True
 
     def proven(self, task: Task, proof: Proof) -> None:
         """A task's solution was tried."""
@@ -62,29 +75,52 @@ class Progress:
 
     def begin(self, planned: int, judged: int, solved: int) -> None:
         """The first trial is about to start."""
-        self.planned, self.judged, self.solved, self._before = planned, judged, solved, judged
-        self._started = time.monotonic()
+        self.planned, self.judged, self.solved = planned, judged, solved
+        self._started = self._started or time.monotonic()  # a hunt begins each of its blocks
 
     def ended(self, result: Result) -> None:
         """A trial is recorded."""
+        self._ended += 1
+        self.tokens += result.usage.total
+        self.money += result.cost or 0.0
         if result.verdict is None:
             self.lost += 1
         else:
             self.judged += 1
             self.solved += result.verdict.solved
 
+    def stopping(self) -> None:
+        """The run was interrupted: what is to be said at once, since a second signal leaves no time for it."""
+        if self._close():
+            say(f"{self.line()}\nstopping; what is judged is kept. Ctrl-C again leaves at once. {self._resume}")
+
     def line(self) -> str:
         """All counts in one line."""
         if not self._started:
             return f"proving the tasks' own solutions: {self.proven_tasks} done"
         done = self.judged + self.lost
-        rate = (done - self._before) / max(time.monotonic() - self._started, 1e-9)
-        left = f", {_duration((self.planned - done) / rate)} left" if rate and done < self.planned else ""
-        return f"{done}/{self.planned} trials, {self.solved} solved, {self.lost} lost, {rate:.1f}/s{left}"
+        parts = [f"{done}/{self.planned} trials", f"{self.solved} solved", f"{self.lost} lost"]
+        if self.tokens:
+            parts.append(f"{_short(self.tokens)} tokens")
+        if self.money:
+            parts.append(f"${self.money:,.2f}")
+        rate = self._ended / max(time.monotonic() - self._started, 1e-9)
+        if rate:
+            parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min")
+        if rate and done < self.planned:
+            parts.append(f"{_duration((self.planned - done) / rate)} left")
+        return ", ".join(parts)
 
     def _say_now_and_then(self) -> None:
-        while not self._closing.wait(_EVERY):
+        while not self._closing.wait(min(max(_SOONEST, (time.monotonic() - self._opened) / 10), _LATEST)):
             say(self.line())
+
+
+def _short(number: int) -> str:
+    for size, word in ((10**9, " G"), (10**6, " M"), (10**3, " k")):
+        if number >= size:
+            return f"{number / size:.1f}{word}"
+    return str(number)
 
 
 def _duration(seconds: float) -> str:
