@@ -38,6 +38,7 @@ def run(
     allow_local: options.AllowLocal = None,
     concurrency: options.Concurrency = None,
     order: options.OrderFlag = None,
+    allocate: options.AllocateFlag = None,
     max_steps: options.MaxSteps = None,
     coupling: options.Couplings = None,
     fault: options.Faults = None,
@@ -57,10 +58,13 @@ def run(
 ) -> None:
     """Run a matrix of tasks and harnesses; without a study, the demo. Flags override its keys; --out FOLDER resumes."""
     resolved = allocating.resolve(options.study_from(file, **options.given(locals())))
+    raise typer.Exit(_run(resolved, _asked(resolved, out, yes, Agenda(retry_lost=retry_lost)), probe is True, as_json))
+
+
+def _asked(resolved: Study, out: Path | None, yes: bool, agenda: Agenda) -> Asked:
     folder = out or running.new_folder(resolved.config.name)
     bases = dict.fromkeys(resolved.endpoints, resolved.config)
-    asked = Asked(folder, bases, None, yes, Agenda(retry_lost=retry_lost), charged=(folder,))
-    raise typer.Exit(_run(resolved, asked, probe is True, as_json))
+    return Asked(folder, bases, None, yes, agenda, charged=(folder,))
 
 
 def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int:
