@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from harness_eval import allocating, hunt, report, store
+from harness_eval import allocating, hunt, predicting, report, store
 from harness_eval.planning import record
 from harness_eval.study import Agenda, Ended, Study
 from harness_eval.study_file import load_study
@@ -130,6 +130,49 @@ def test_a_report_of_a_hunt_is_stamped_adaptive_and_owes_nothing(hunted: tuple[P
     assert data["worst"]["adaptive"] is True
     assert data["incomplete"] is False
     assert data["trials"]["planned"] == data["trials"]["judged"]
+
+
+def test_a_report_says_how_trials_were_allocated_in_every_form(hunted: tuple[Path, Ended, Seen]) -> None:
+    data = report.write(hunted[0])
+    assert data["hunt"]["blocks"] == [{"tasks": 20, "harnesses": 3}, {"tasks": 40, "harnesses": 2}]
+    assert (data["hunt"]["left"], data["hunt"]["uniform"]) == (["dropping"], 4 * TASKS)
+    assert data["predicted"] is None
+    for text in (report.summary_text(data), (hunted[0] / "report.md").read_text()):
+        told = " ".join(text.split())
+        assert "there stood 3 up to task 20; 2 up to task 40" in told
+        assert "The hunt ended at dropping" in told
+
+
+def test_a_stopped_hunt_owes_the_rest_of_the_blocks_begun_and_those_to_come(copied: Path) -> None:
+    results = copied / store.RESULTS
+    results.write_text("".join(results.read_text().splitlines(keepends=True)[:70]))
+    (copied / hunt.FILE).unlink()
+    data = report.build(copied)
+    assert (data["incomplete"], data["trials"]["owed"]) == (True, 70)
+    owed = {one["harness"]: one["trials"] for one in data["owed"]}
+    done = by_harness(copied)
+    assert owed.get("canonical") == TASKS - done["canonical"]
+    assert all(owed.get(name, 0) == 20 - done[name] for name in OTHERS)
+
+
+def test_a_configuration_that_was_predicted_is_told_beside_where_the_hunt_ended(hunting: Study, copied: Path) -> None:
+    section = report.build(copied)
+    family = copied.parent / "family.yaml"
+    family.write_text("axes: {thinking: [keep, drop], errors: [explain, terse]}")
+    config = hunting.config.model_copy(update={"family": str(family)})
+    study = predicting.prepare(replace(hunting, config=config), copied, section)
+    assert study is not None
+    assert study.predicted["differs"] == {"thinking": "drop", "errors": "terse"}  # drop alone was run
+    few = replace(study, tasks=study.tasks[:5])
+    anyio.run(allocating.run, few, copied / "predicted", Seen(), Agenda())
+    found = report.build(copied)["predicted"]
+    assert (found["harness"], found["against"], found["judged"]) == (study.harnesses[0].name, "dropping", 5)
+    assert found["score"]["estimate"] == 0
+    assert found["difference"]["estimate"] == 0
+    assert "predicted worst untested configuration" in report.summary_text(report.build(copied)).replace("\n", " ")
+    again = predicting.prepare(replace(hunting, config=config), copied, report.build(copied))
+    assert again is not None
+    assert again.harnesses == study.harnesses
 
 
 def test_a_uniform_study_records_nothing_of_hunts(hunting: Study) -> None:

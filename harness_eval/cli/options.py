@@ -41,6 +41,9 @@ AllowLocal: TypeAlias = Annotated[
     bool | None, typer.Option("--allow-local", help="Accept the local sandbox, which protects from nothing.")
 ]
 Concurrency: TypeAlias = Annotated[int | None, typer.Option(help="Trials at once on each endpoint.")]
+AllocateFlag: TypeAlias = Annotated[
+    str | None, typer.Option("--allocate", help="uniform, or hunt: drop the better half after each block of tasks.")
+]
 OrderFlag: TypeAlias = Annotated[
     str | None, typer.Option("--order", help="Of the trials: interleaved, or prefix for a server's prefix cache.")
 ]
@@ -150,6 +153,7 @@ PLACES = {
     "allow_local": "allow_local",
     "concurrency": "concurrency",
     "order": "order",
+    "allocate": "allocate",
     "max_steps": "limits.steps",
     "coupling": "reference.couplings",
     "fault": "reference.faults",

@@ -38,6 +38,7 @@ def plan(
     allow_local: options.AllowLocal = None,
     concurrency: options.Concurrency = None,
     order: options.OrderFlag = None,
+    allocate: options.AllocateFlag = None,
     local_model: options.LocalModel = None,
     base_url: options.BaseUrl = None,
     model: options.Model = None,

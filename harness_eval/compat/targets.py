@@ -12,7 +12,7 @@ from harness_eval.compat.document import SCHEMA, Matrix, Subject
 from harness_eval.compat.subjects import digest_of, subject_of
 from harness_eval.compat.versions import Measured, measured
 from harness_eval.errors import ConfigError, nearest, redact
-from harness_eval.report import counts, support
+from harness_eval.report import counts, hunted
 from harness_eval.report.comparison_pairing import Side, folder_and_endpoint, side_of
 from harness_eval.report.outcomes import Outcome
 from harness_eval.report.recorded import Recorded, read
@@ -77,8 +77,9 @@ class Part:
         """What is not there of it."""
         recorded, refused = self.side.recorded, self.side.refused
         run = [outcome for outcome in self.side.outcomes if outcome.harness not in refused]
-        planned = recorded.planned
-        owed = planned - support.planned_trials(recorded, refused, self.side.outcomes) - len(run)
+        endpoint = str(self.side.endpoint["name"])
+        planned, skipped = hunted.planned(recorded, endpoint, refused, self.side.outcomes)
+        owed = planned - skipped - len(run)
         notes = [f"{self.name} is unfinished: {count(owed, 'trial')} of {planned:,} not run yet."] if owed > 0 else []
         missing = recorded.not_imported()
         return [*notes, *([f"{self.name} is unfinished: {missing}."] if missing else [])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from harness_eval import hunt, store
 from harness_eval.config import parse
 from harness_eval.report import counts, support
 from harness_eval.report.leading import figures
+from harness_eval.report.outcomes import Outcome
 from harness_eval.report.recorded import Recorded, read
 from harness_eval.types import Json
 
@@ -38,7 +39,8 @@ def predicted_of(folder: Path, recorded: Recorded, section: Mapping[str, Json]) 
         return {"predicted": None}
     inner = read(path)
     about = parse(_About, inner.study.get("predicted"), f"{path / store.STUDY}: predicted")
-    own, other = _means(inner, endpoint, about.harness), _means(recorded, endpoint, about.against)
+    tasks, at_once = recorded.names("tasks"), ((inner, about.harness), (recorded, about.against))
+    own, other = (_means(_outcomes_of(one, endpoint, name), tasks, name) for one, name in at_once)
     refused = support.unsupported(inner, endpoint, inner.outcomes)
     judged = sum(outcome.judged for outcome in inner.outcomes)
     return {
@@ -53,11 +55,15 @@ def predicted_of(folder: Path, recorded: Recorded, section: Mapping[str, Json]) 
     }
 
 
-def _means(recorded: Recorded, endpoint: str, harness: str) -> Any:
+def _outcomes_of(recorded: Recorded, endpoint: str, harness: str) -> list[Outcome]:
+    """What was recorded of one harness at one endpoint."""
+    return [one for one in recorded.outcomes if one.endpoint == endpoint and one.harness == harness]
+
+
+def _means(outcomes: Sequence[Outcome], tasks: Sequence[str], harness: str) -> Any:
     from harness_eval.stats.cells import cell_means  # lazy: slow import
 
-    tasks = [task["name"] for task in recorded.named("tasks")]
-    own = [one for one in recorded.outcomes if one.endpoint == endpoint and one.harness == harness]
+    own = [one for one in outcomes if one.task in tasks]
     return cell_means(*counts.arrays(own, tasks, [harness])).mean_TH[:, 0]
 
 
