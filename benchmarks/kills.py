@@ -250,12 +250,22 @@ def play(run: Run, strikes: Sequence[str]) -> None:
             if run.alive():
                 kind = left.pop(0)
                 (run.struck if STRIKES[kind](run) else run.missed)[kind] += 1
+                _end_without_endpoint(run, kind)
         _wait(run, process)
         for each in run.ballast:
             each.unlink(missing_ok=True)
         if process.returncode == 0 and run.complete():  # a few lost trials do not make a run incomplete
             return
     run.faults.append(f"not complete after {INVOCATIONS} invocations")
+
+
+def _end_without_endpoint(run: Run, kind: str) -> None:
+    """Interrupt a run whose endpoint is gone, as somebody would who sees that; it would end by itself after minutes."""
+    if kind == "endpoint" and run.process is not None:
+        with suppress(subprocess.TimeoutExpired):
+            run.process.wait(timeout=run.draws.uniform(0, 2 * LONGEST))
+        if run.alive():
+            run.process.send_signal(signal.SIGINT)
 
 
 def _wait(run: Run, process: subprocess.Popen[str]) -> None:

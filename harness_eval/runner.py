@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from harness_eval.types import Lost, Owner, Result, Usage
 INTERRUPTED = 130  # the exit code of a process that a signal has ended
 _PATIENT = 2  # signals that still wait for what is being recorded
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_UNANSWERED = "infra.gateway"  # the label of a trial that is lost because nothing answered, for all retries
 _RETRIED: frozenset[Owner] = frozenset({"endpoint", "sandbox"})  # machines; a broken task or harness stays broken
 
 
@@ -126,6 +128,7 @@ class Runner:
     leave: Callable[[], None] = leave
     _signals: int = 0
     _ending: int = 0
+    _unanswered: Counter[str] = field(default_factory=Counter)
     _broken: ConfigError | None = None
     _satisfied: bool = False
     _recording: anyio.Lock = field(default_factory=anyio.Lock)
@@ -134,7 +137,8 @@ class Runner:
         """Run all trials of all lanes; a lane keeps its order and at most `concurrency` trials at once.
 
         A trial whose failure shows that its harness cannot run on its endpoint is the last of that cell to be started;
-        those of the cell that are under way end as they do. A dead endpoint ends its lane.
+        those of the cell that are under way end as they do. A dead endpoint ends its lane; so does one that answered
+        once and then gave no answer to as many trials in a row as twice its concurrency, each with all its retries.
 
         On SIGINT or SIGTERM the running trials are cancelled, their boxes closed, and what ended before is kept. The
         second signal leaves at once, but for trials that have ended and are being recorded; the third one at once.
@@ -203,10 +207,24 @@ class Runner:
                 await self._keep(result)
             self._ending -= 1
             self._leave_if_asked()
-            if "down" in result.extra and result.failure is not None:
-                self.outcome.down[lane.endpoint.name] = result.failure.message
+            if (reason := self._down(lane, result)) is not None:
+                self.outcome.down[lane.endpoint.name] = reason
                 scope.cancel()
                 return
+
+    def _down(self, lane: Lane, result: Result) -> str | None:
+        """Why no further trial can be run at this endpoint, as far as this result tells; None where one can."""
+        name, failure = lane.endpoint.name, result.failure
+        if failure is None or failure.label != _UNANSWERED:
+            self._unanswered[name] = 0
+        else:
+            self._unanswered[name] += 1
+        if failure is None:
+            return None
+        if "down" in result.extra:
+            return failure.message
+        number = self._unanswered[name]
+        return f"{number} trials in a row were lost: {failure.message}" if number >= 2 * lane.concurrency else None
 
     def _is_exhausted(self) -> bool:
         self.outcome.exhausted = self.spending.exhausted()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -243,3 +244,31 @@ async def test_results_are_recorded_one_at_a_time(tmp_path: Path) -> None:
 
     await Runner(Breaking(), record).run([Lane(Scripted(), trials(tmp_path, 6), 6)])
     assert most == [1] * 6
+
+
+async def test_an_endpoint_that_answers_nobody_any_more_ends_its_lane(tmp_path: Path) -> None:
+    kept, gone = Kept(), EndpointFailure("no answer: ConnectionRefusedError")
+    gone.label = "infra.gateway"
+    endpoint = Scripted(lambda request: solve(request) if request.seed == 0 else gone)
+    outcome = await Runner(Breaking(), kept, retries=0).run([Lane(endpoint, trials(tmp_path, 20), 1)])
+    assert kept.repeats == [0, 1, 2]
+    assert outcome.down == {"scripted": "2 trials in a row were lost: no answer: ConnectionRefusedError"}
+
+
+async def test_the_second_signal_leaves_once_what_has_ended_is_recorded(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def record(result: Result) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.05)
+        said.append(f"recorded {result.key.repeat}")
+
+    slow = Scripted(lambda request: solve(request) if request.seed == 0 else bash("sleep 60"))
+    runner = Runner(Breaking(), record, stopping=lambda: said.append("stopping"), leave=lambda: said.append("left"))
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with anyio.fail_after(30):
+        outcome = await runner.run([Lane(slow, trials(tmp_path, 8), 4)])
+    assert outcome.interrupted
+    assert said == ["stopping", "recorded 0", "left"]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
