@@ -17,11 +17,15 @@ class Named:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
+        self._last: tuple[Json, ...] = ()
 
     def take(self, chunk: dict[str, Json]) -> None:
         """Look at one chunk of a stream, or at a whole body."""
-        for field, kind in _FIELDS.items():
-            name = chunk.get(field)
+        said = tuple(map(chunk.get, _FIELDS))
+        if said == self._last:  # each chunk of a stream repeats it
+            return
+        self._last = said
+        for name, kind in zip(said, _FIELDS.values(), strict=True):
             if isinstance(name, str) and name:
                 self.add(f"{kind} {name[:_LONGEST]}")
 

@@ -13,7 +13,7 @@ from harness_eval.endpoints.refusals import Refusal, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.served import ServedEndpoint
 from harness_eval.endpoints.stream import BodyReader
-from harness_eval.endpoints.transport import Client, causes, headers_of, refusal_body
+from harness_eval.endpoints.transport import Client, causes, headers_of, left_alone, refusal_body
 from harness_eval.errors import EndpointFailure
 from harness_eval.types import Json, Reply, Request
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 _DRAIN_SECONDS = 1.0
+# How long a stream is left alone between two looks at it: a share of the time since its beginning, and seconds.
+_PATIENCE, _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.001, 0.1
 _LONGEST_PART = 16 << 20  # bytes of one event or of a body that is no stream; what is read from it takes more
 _LONGEST_REPLY = 256 << 20  # bytes; a million streamed tokens, each in a chunk of its own, take about as much
 
@@ -83,7 +85,7 @@ class OpenAIEndpoint(ServedEndpoint):
         except BadEncoding as error:
             raise _cut(f"{self.name}: {error}", "infra.gateway") from None
         try:
-            await self._feed(reader, response.content, body)
+            await self._feed(reader, response, body)
         except (aiohttp.ClientError, OSError) as error:
             # What broke after the last word has come broke nothing; silence before it is a time limit, ours.
             if isinstance(error, TimeoutError) and not reader.ended:
@@ -92,8 +94,10 @@ class OpenAIEndpoint(ServedEndpoint):
         reader.close()
         return reader
 
-    async def _feed(self, reader: BodyReader, raw: aiohttp.StreamReader, body: PlainBody) -> None:
-        heard, frames, taken, travelled = anyio.current_time(), 0, 0, 0
+    async def _feed(self, reader: BodyReader, response: aiohttp.ClientResponse, body: PlainBody) -> None:
+        raw = response.content
+        begun = heard = anyio.current_time()
+        frames, taken, travelled = 0, 0, 0
         async for data in raw.iter_any():
             for piece in body.pieces(data):
                 taken += len(piece)
@@ -107,6 +111,8 @@ class OpenAIEndpoint(ServedEndpoint):
                 heard, frames = now, reader.frames
             elif now - heard > self.config.timeout_seconds:
                 raise Transient(f"{self.name}: nothing but keep-alives for {now - heard:.0f} s", "infra.deadline")
+            if (pause := min(_PATIENCE * (now - begun), _LONGEST_PAUSE)) > _SHORTEST_PAUSE and not raw.at_eof():
+                await left_alone(response, pause)
         # A server that keeps the connection open after the end marker must not hold the reply back; one that ends the
         # body properly leaves a connection that can be used again.
         if not raw.at_eof():

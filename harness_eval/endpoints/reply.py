@@ -107,22 +107,28 @@ class ReplyAssembler:
         delta, message = choice.get("delta"), choice.get("message")
         if isinstance(delta, dict):
             self._take_message(delta)
-            self._calls.add(delta.get("tool_calls"))
-            self.empty_deltas += {key: value for key, value in delta.items() if value is not None} == {"tool_calls": []}
+            if calls := delta.get("tool_calls"):
+                self._calls.add(calls)
+            if delta.get("tool_calls") == []:
+                self.empty_deltas += all(value is None for key, value in delta.items() if key != "tool_calls")
         elif isinstance(message, dict):
             self._take_message(message)
             self._calls.add_whole(message.get("tool_calls"))
 
     def _take_usage(self, usage: Json) -> None:
+        if not isinstance(usage, dict):
+            return
         read = read_usage(usage)
         self.usage = _most(self.usage, read)
         # What is counted before the end is not all of it.
         self._counted = self._counted or bool(self.finish_reason and read.prompt and read.completion)
 
     def _take_message(self, message: dict[str, Json]) -> None:
-        self._text.append(_joined(message.get("content")))
+        if content := message.get("content"):
+            self._text.append(_joined(content))
         for key in REASONING_KEYS:
-            value = message.get(key)
+            if (value := message.get(key)) is None:
+                continue
             # Null and an empty list mean that nothing came; an empty string is reasoning that is empty.
             if isinstance(value, str) or (isinstance(value, list) and value):
                 self._thinking.setdefault(key, []).append(_joined(value))

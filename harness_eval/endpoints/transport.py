@@ -146,6 +146,18 @@ def headers_of(response: aiohttp.ClientResponse) -> dict[str, str]:
     return found
 
 
+async def left_alone(response: aiohttp.ClientResponse, seconds: float) -> None:
+    """Wait this long while the operating system keeps what comes: taking it all at once costs a fraction."""
+    transport = response.connection.transport if response.connection else None
+    if transport is None or transport.is_closing():
+        return
+    transport.pause_reading()  # type: ignore[attr-defined]  # it is one that reads
+    try:
+        await anyio.sleep(seconds)
+    finally:
+        transport.resume_reading()  # type: ignore[attr-defined]
+
+
 async def refusal_body(response: aiohttp.ClientResponse, seconds: float) -> bytes:
     """The beginning of what the body of a refusal says, as far as it can be read, within this time and what is sent."""
     encoding = response.headers.get("Content-Encoding", "")
