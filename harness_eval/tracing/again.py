@@ -21,6 +21,7 @@ from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, make_harness
+from harness_eval.ordering import Order
 from harness_eval.planning import REFERENCE, Study, resolve
 from harness_eval.study_file import EmbeddedConfig, StudyConfig, TasksConfig, select_tasks
 from harness_eval.tracing.changes import Layout, lay_out
@@ -42,6 +43,10 @@ class _Task(_Named):
     digest: str
 
 
+class _Order(BaseModel):
+    kind: Order = "interleaved"
+
+
 class _Recorded(BaseModel):
     """What of a run's study.json decides its trace."""
 
@@ -58,6 +63,7 @@ class _Recorded(BaseModel):
     base_image: str | None = None
     limits: Limits
     recovery: str = "content"
+    order: _Order = _Order()
 
 
 def place(run: Path, endpoints: Sequence[str], endpoint: str) -> Path:
@@ -134,6 +140,7 @@ def config_of(run: Path, endpoint: str, suite: str | None, **given: Json) -> Stu
     if record.get("base_url") == "embedded" and endpoint == REFERENCE:
         at = {"reference": {key: record[key] for key in EmbeddedConfig.model_fields if key in record}}
     kept = {"limits": recorded.limits, "recovery": recorded.recovery, "seed": recorded.seed}
+    kept |= {"order": recorded.order.kind}
     box = {"kind": recorded.sandbox, "base_image": recorded.base_image}
     tasks = {"suite": suite or suites[0]}
     made = {"name": recorded.name, "tasks": tasks, "sandbox": box, **kept, **at, **given}
