@@ -58,6 +58,7 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
         else:
             labels = (*result.labels, "evaluator.cleanup_overrides_verdict")
             result = replace(result, labels=labels, extra={**result.extra, "cleanup": str(error)})
+    assert result is not None, "nobody cancels this scope but those around it"
     return replace(result, seconds=time.monotonic() - started)
 
 

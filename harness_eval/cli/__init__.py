@@ -103,13 +103,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     finally:
         _flush()
         if arguments is None:
-            _end_on_signals()
+            _end_in_peace()
 
 
-def _end_on_signals() -> None:
-    """From now on a signal ends this process at once: it has nothing left to do, but Python takes its time to end."""
+def _end_in_peace() -> None:
+    """Let no signal change the exit code of a process that has nothing left to do, while Python takes its time to end.
+
+    Python gives back signals that it answers before it has ended; those that are ignored stay so.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(_INTERRUPTED))
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _say(text: str) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
+from types import FrameType
 
 import anyio
 import typer
@@ -19,6 +23,7 @@ from harness_eval.cli.progress import Progress
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.probing import by_reason
 from harness_eval.report.wording import count
+from harness_eval.runner import leave
 from harness_eval.study import INTERRUPTED, Agenda, Ended, Study
 from harness_eval.types import Json
 
@@ -49,7 +54,7 @@ def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
     allow_descriptors(_at_once(resolved))
     try:
         with Progress(_resume(folder)) as progress:
-            ended = anyio.run(allocating.run, resolved, folder, progress, agenda)
+            ended = anyio.run(_stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
     except KeyboardInterrupt:
         say(f"interrupted. {_resume(folder)}")
         raise typer.Exit(INTERRUPTED) from None
@@ -63,6 +68,29 @@ def _at_once(resolved: Study) -> int:
     usual: int = EndpointConfig.model_fields["concurrency"].default
     own = {endpoint.name: endpoint.concurrency for endpoint in resolved.config.endpoints}
     return sum(resolved.config.concurrency or own.get(name, usual) for name in resolved.endpoints)
+
+
+async def _stoppable(progress: Progress, work: Callable[[], Awaitable[Ended]]) -> Ended:
+    """Do this. Outside of trials, which answer signals themselves, the first one cancels it and the next one leaves.
+
+    A second interrupt would otherwise be raised wherever the program stands, clean-up included.
+    """
+    loop, cancel, came = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT), 0
+
+    def answer(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came += 1
+        if came > 1 or not callable(cancel):
+            leave()
+        else:
+            loop.call_soon_threadsafe(progress.stopping)
+            cancel(number, frame)
+
+    signal.signal(signal.SIGINT, answer)
+    try:
+        return await work()
+    finally:
+        signal.signal(signal.SIGINT, cancel)
 
 
 def _resume(folder: Path) -> str:
