@@ -16,7 +16,7 @@ def test_a_run_that_is_struck_and_resumed_ends_as_an_undisturbed_one(
 ) -> None:
     study, expected = calm
     (tmp_path / "struck").mkdir()
-    run = kills.Run(tmp_path / "struck", study, ("--no-probe",), random.Random(7))
+    run = kills.Run(tmp_path / "struck", study, ("--no-probe", "--limit", "2"), random.Random(7))
     kills.play(run, [kind])
     assert kills.faults(run, expected) == []
 
@@ -27,6 +27,6 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[kills.Tri
     place = tmp_path_factory.mktemp("kills")
     study = kills.small_study(place, ["local"], repeats=1)
     (place / "calm").mkdir()
-    run = kills.Run(place / "calm", study, ("--no-probe",), random.Random(0))
+    run = kills.Run(place / "calm", study, ("--no-probe", "--limit", "2"), random.Random(0))
     kills.play(run, ())
     return study, kills.verdicts(run.folder)[0]

@@ -7,8 +7,10 @@ import pty
 import subprocess
 import sys
 
+import pytest
+
 from harness_eval.cli.progress import Progress
-from harness_eval.types import Lost, Result, TrialKey, Verdict
+from harness_eval.types import Lost, Result, TrialKey, Usage, Verdict
 
 KEY = TrialKey("t", "h", "e")
 
@@ -29,6 +31,28 @@ def test_the_line_counts_what_was_done_before_and_now() -> None:
     line = counted().line()
     assert line.startswith("7/10 trials, 4 solved, 1 lost, ")
     assert line.endswith(" left")
+
+
+def test_the_line_says_what_was_used_and_how_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", iter([1.0, 10.0, 130.0]).__next__)
+    progress = Progress()
+    progress.begin(planned=6, judged=2, solved=2)
+    for _ in range(2):
+        progress.ended(Result(KEY, "a", Verdict(1.0), usage=Usage(1_000_000, 250_000), cost=1.25))
+    assert progress.line() == "4/6 trials, 4 solved, 0 lost, 2.5 M tokens, $2.50, 1.0/min, 2 min 0 s left"
+
+
+def test_an_interruption_says_at_once_how_to_resume_and_the_end_nothing_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Progress("Resume with\n  harness-eval run") as progress:
+        progress.begin(planned=1, judged=0, solved=0)
+        progress.stopping()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1:] == [
+        "stopping; what is judged is kept. Ctrl-C again leaves at once. Resume with",
+        "  harness-eval run",
+    ]
 
 
 def test_before_the_first_trial_the_line_tells_of_the_proofs() -> None:
