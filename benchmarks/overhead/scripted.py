@@ -121,7 +121,7 @@ class Scripted(asyncio.Protocol):
         if len(framed) == 1:
             self.transport.write(framed[0] + b"0\r\n\r\n")
         else:
-            asyncio.ensure_future(self._apart(framed))
+            self.under_way = asyncio.ensure_future(self._apart(framed))
 
     async def _apart(self, framed: list[bytes]) -> None:
         for piece in framed:

@@ -151,11 +151,11 @@ async def left_alone(response: aiohttp.ClientResponse, seconds: float) -> None:
     transport = response.connection.transport if response.connection else None
     if transport is None or transport.is_closing():
         return
-    transport.pause_reading()  # type: ignore[attr-defined]  # it is one that reads
+    transport.pause_reading()
     try:
         await anyio.sleep(seconds)
     finally:
-        transport.resume_reading()  # type: ignore[attr-defined]
+        transport.resume_reading()
 
 
 async def refusal_body(response: aiohttp.ClientResponse, seconds: float) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import tempfile
 from pathlib import Path
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -61,7 +60,16 @@ class Free(BaseEnvironment):
         return ExecResult(stdout=OBSERVATION, stderr="", return_code=0)
 
 
-async def work(url: str, trials: int) -> None:
+def make_task(folder: Path) -> Path:
+    """A task of these files."""
+    for name, text in FILES.items():
+        path = folder / "task" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "task"
+
+
+async def work(url: str, trials: int, folder: Path) -> None:
     logging.disable(logging.CRITICAL)
     agent = AgentConfig(
         name="terminus-2",
@@ -69,26 +77,22 @@ async def work(url: str, trials: int) -> None:
         kwargs={"api_base": url, "record_terminal_session": False, "model_info": MODEL},
     )
     places = asyncio.Semaphore(AT_ONCE)
-    with tempfile.TemporaryDirectory() as made:
-        for name, text in FILES.items():
-            path = Path(made, "task", name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+    task = TaskConfig(path=make_task(folder))
 
-        async def one(number: int) -> None:
-            config = TrialConfig(
-                task=TaskConfig(path=Path(made, "task")),
-                trial_name=f"trial-{number}",
-                trials_dir=Path(made, "trials"),
-                agent=agent,
-                environment=EnvironmentConfig(import_path=f"{__name__}:Free"),
-                verifier=VerifierConfig(disable=True),
-            )
-            async with places:
-                result = await (await Trial.create(config)).run()
-            assert result.exception_info is None, result.exception_info
+    async def one(number: int) -> None:
+        config = TrialConfig(
+            task=task,
+            trial_name=f"trial-{number}",
+            trials_dir=folder / "trials",
+            agent=agent,
+            environment=EnvironmentConfig(import_path=f"{__name__}:Free"),
+            verifier=VerifierConfig(disable=True),
+        )
+        async with places:
+            result = await (await Trial.create(config)).run()
+        assert result.exception_info is None, result.exception_info
 
-        await asyncio.gather(*map(one, range(trials)))
+    await asyncio.gather(*map(one, range(trials)))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
+from pathlib import Path
 
-from inspect_ai import Task, eval
+import inspect_ai
+from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import get_model
 from inspect_ai.scorer import includes
@@ -27,14 +28,16 @@ def bash() -> Tool:
     return execute
 
 
-def work(url: str, trials: int) -> None:
+def work(url: str, trials: int, folder: Path) -> None:
     samples = [Sample(input=INSTRUCTION, target="All is done", id=number) for number in range(1, trials + 1)]
     task = Task(dataset=samples, solver=[use_tools(bash()), generate()], scorer=includes())
     model = get_model("openai/scripted", base_url=url, api_key="none", responses_api=False, memoize=False)
-    with tempfile.TemporaryDirectory() as folder:
-        logs = eval(task, model=model, log_dir=folder, display="none", max_samples=AT_ONCE, max_connections=AT_ONCE)
+    logs = inspect_ai.eval(
+        task, model=model, log_dir=str(folder), display="none", max_samples=AT_ONCE, max_connections=AT_ONCE
+    )
     assert logs[0].status == "success", logs[0].error
-    assert logs[0].results and logs[0].results.scores[0].metrics["accuracy"].value == 1, logs[0].results
+    assert logs[0].results is not None
+    assert logs[0].results.scores[0].metrics["accuracy"].value == 1, logs[0].results
 
 
 if __name__ == "__main__":

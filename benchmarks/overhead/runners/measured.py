@@ -11,8 +11,10 @@ import inspect
 import json
 import resource
 import sys
+import tempfile
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 
 TURNS = 10
 AT_ONCE = 4  # trials beside each other, where the program can do that
@@ -33,18 +35,19 @@ def requests_to(url: str) -> int:
         return int(json.load(response)[0])
 
 
-def measure(work: Callable[[str, int], object], warm: int = AT_ONCE) -> None:
-    """Measure `work(url, trials)`, which may be a coroutine function."""
+def measure(work: Callable[[str, int, Path], object], warm: int = AT_ONCE) -> None:
+    """Measure `work(url, trials, folder)`, which may be a coroutine function; the folder is there and empty."""
     url, trials = sys.argv[1], int(sys.argv[2])
 
-    def do(number: int) -> None:
+    def do(number: int, folder: str) -> None:
         if inspect.iscoroutinefunction(work):
-            asyncio.run(work(url, number))
+            asyncio.run(work(url, number, Path(folder)))
         else:
-            work(url, number)
+            work(url, number, Path(folder))
 
-    do(warm)
-    requests, used = requests_to(url), cpu_seconds()
-    do(trials)
-    used, requests = cpu_seconds() - used, requests_to(url) - requests
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        do(warm, first)
+        requests, used = requests_to(url), cpu_seconds()
+        do(trials, second)
+        used, requests = cpu_seconds() - used, requests_to(url) - requests
     print(json.dumps({"seconds": used, "requests": requests}))

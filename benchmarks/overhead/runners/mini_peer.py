@@ -1,9 +1,8 @@
-"""mini-swe-agent: its agent and its model class, an environment that says the same each time, its trajectory on disk."""
+"""mini-swe-agent: its agent and its model, an environment that says the same each time, trajectories on disk."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +27,16 @@ class Free(LocalEnvironment):
         return output
 
 
-def work(url: str, trials: int) -> None:
+def work(url: str, trials: int, folder: Path) -> None:
     settings = {"api_base": url, "api_key": "none"}
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(trials):
-            model = LitellmModel(model_name="openai/scripted", model_kwargs=settings, cost_tracking="ignore_errors")
-            place = Path(folder, f"{number}.traj.json")
-            agent = DefaultAgent(
-                model, Free(), system_template="You use bash.", instance_template="{{task}}", output_path=place
-            )
-            ended = agent.run(INSTRUCTION)
-            assert ended["exit_status"] == "Submitted", ended
+    for number in range(trials):
+        model = LitellmModel(model_name="openai/scripted", model_kwargs=settings, cost_tracking="ignore_errors")
+        place = folder / f"{number}.traj.json"
+        agent = DefaultAgent(
+            model, Free(), system_template="You use bash.", instance_template="{{task}}", output_path=place
+        )
+        ended = agent.run(INSTRUCTION)
+        assert ended["exit_status"] == "Submitted", ended
 
 
 if __name__ == "__main__":

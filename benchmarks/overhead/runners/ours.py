@@ -65,21 +65,25 @@ class FreeBoxes(SandboxProvider):
         yield FreeBox()
 
 
-async def work(url: str, trials: int) -> None:
-    with tempfile.TemporaryDirectory() as made:
-        for name, text in FILES.items():
-            path = Path(made, "task", name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        task, harness = load_task(Path(made, "task")), load_harness("canonical")
-        endpoint = open_endpoint(EndpointConfig(name="scripted", model="scripted", base_url=url))
-        keys = [TrialKey(task.name, harness.name, "scripted", number) for number in range(trials)]
-        planned = [Trial(key, harness, task, Limits(), key.seed(0)) for key in keys]
-        with store.open_run(Path(made, "run"), {"name": "overhead"}) as folder:
-            results: list[Result] = []
-            await Runner(FreeBoxes(), folder.append, results.append).run([Lane(endpoint, planned, AT_ONCE)])
-        await endpoint.close()
-        assert all(result.verdict and result.verdict.solved for result in results), results[0]
+def make_task(folder: Path) -> Path:
+    """A task of these files."""
+    for name, text in FILES.items():
+        path = folder / "task" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "task"
+
+
+async def work(url: str, trials: int, folder: Path) -> None:
+    task, harness = load_task(make_task(folder)), load_harness("canonical")
+    endpoint = open_endpoint(EndpointConfig(name="scripted", model="scripted", base_url=url))
+    keys = [TrialKey(task.name, harness.name, "scripted", number) for number in range(trials)]
+    planned = [Trial(key, harness, task, Limits(), key.seed(0)) for key in keys]
+    with store.open_run(folder / "run", {"name": "overhead"}) as run:
+        results: list[Result] = []
+        await Runner(FreeBoxes(), run.append, results.append).run([Lane(endpoint, planned, AT_ONCE)])
+    await endpoint.close()
+    assert all(result.verdict and result.verdict.solved for result in results), results[0]
 
 
 if __name__ == "__main__":
@@ -87,9 +91,8 @@ if __name__ == "__main__":
         import cProfile
         import pstats
 
-        asyncio.run(work(sys.argv[1], 4))
-        with cProfile.Profile() as profile:
-            asyncio.run(work(sys.argv[1], int(sys.argv[2])))
+        with tempfile.TemporaryDirectory() as made, cProfile.Profile() as profile:
+            asyncio.run(work(sys.argv[1], int(sys.argv[2]), Path(made)))
         pstats.Stats(profile).sort_stats("tottime").print_stats(60)
     else:
         measure(work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -12,7 +13,8 @@ TOOL = {"name": "bash", "parameters": {"type": "object", "properties": {"command
 TOOLS = [{"type": "function", "function": TOOL}]
 
 
-async def work(url: str, trials: int) -> None:
+async def work(url: str, trials: int, folder: Path) -> None:
+    del folder
     async with aiohttp.ClientSession() as session:
         for _ in range(trials):
             messages: list[dict[str, Any]] = [{"role": "user", "content": INSTRUCTION}]
@@ -22,8 +24,8 @@ async def work(url: str, trials: int) -> None:
                 async with session.post(f"{url}/chat/completions", data=body, headers=headers) as response:
                     said = json.loads(await response.read())["choices"][0]["message"]
                 messages.append(said)
-                for call in said.get("tool_calls", ()):
-                    messages.append({"role": "tool", "tool_call_id": call["id"], "content": OBSERVATION})
+                calls = said.get("tool_calls", ())
+                messages += [{"role": "tool", "tool_call_id": call["id"], "content": OBSERVATION} for call in calls]
 
 
 if __name__ == "__main__":

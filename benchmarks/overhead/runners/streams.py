@@ -15,12 +15,12 @@ async def typed(url: str, replies: int) -> None:
     async with openai.AsyncOpenAI(base_url=url, api_key="none") as client:
         messages = [{"role": "user", "content": "Say many words."}]
         for _ in range(replies):
-            text = []
+            text = ""
             stream = await client.chat.completions.create(model="scripted", messages=messages, stream=True)  # type: ignore[call-overload]
             async for chunk in stream:
                 if chunk.choices:
-                    text.append(chunk.choices[0].delta.content or "")
-            assert "".join(text).startswith(" word0")
+                    text += chunk.choices[0].delta.content or ""
+            assert text.startswith(" word0")
 
 
 async def ours(url: str, replies: int) -> None:

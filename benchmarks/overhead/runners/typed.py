@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -10,7 +11,8 @@ from measured import INSTRUCTION, OBSERVATION, TURNS, measure
 from plain import TOOLS
 
 
-async def work(url: str, trials: int) -> None:
+async def work(url: str, trials: int, folder: Path) -> None:
+    del folder
     async with openai.AsyncOpenAI(base_url=url, api_key="none") as client:
         for _ in range(trials):
             messages: list[Any] = [{"role": "user", "content": INSTRUCTION}]
@@ -23,8 +25,8 @@ async def work(url: str, trials: int) -> None:
                     reply = await client.chat.completions.create(**given)
                 said = reply.choices[0].message
                 messages.append(said.model_dump(exclude_none=True, exclude={"parsed"}))
-                for call in said.tool_calls or ():
-                    messages.append({"role": "tool", "tool_call_id": call.id, "content": OBSERVATION})
+                calls = said.tool_calls or ()
+                messages += [{"role": "tool", "tool_call_id": call.id, "content": OBSERVATION} for call in calls]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness_eval.endpoints.config import EndpointConfig
+from harness_eval.endpoints.openai import OpenAIEndpoint
+from harness_eval.types import Request
+
+from .conftest import Connect
+from .server import Answer, ScriptedServer, chunk, events
+
+pytestmark = pytest.mark.anyio
+ASKED = Request(({"role": "user", "content": "hello"},))
+SAID = Answer(chunks=(events(chunk({"content": "hi"}), chunk(finish="stop")),))
+
+
+async def test_each_request_goes_out_as_the_openai_package_makes_it(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "a-key-of-mine")
+    endpoint, server = await connect(SAID, api_key_env="KEY")
+    for _ in range(2):
+        await endpoint.complete(ASKED)
+    first, second = (received.headers for received in server.received)
+    assert first["authorization"] == "Bearer a-key-of-mine"
+    assert first["user-agent"].startswith("AsyncOpenAI/Python")
+    assert {**first, "content-length": ""} == {**second, "content-length": ""}
+
+
+async def test_a_proxy_in_the_environment_stands_before_a_server_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy = ScriptedServer([SAID])
+    await proxy.start()
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+    monkeypatch.setenv("no_proxy", "")
+    endpoint = OpenAIEndpoint(EndpointConfig(name="far", model="m", base_url="http://model.invalid/v1"))
+    try:
+        assert (await endpoint.complete(ASKED)).text == "hi"
+    finally:
+        await endpoint.close()
+        await proxy.stop()
+    assert proxy.received[0].path == "http://model.invalid/v1/chat/completions"
+
+
+async def test_no_password_that_is_kept_for_other_programs_is_sent(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    endpoint, server = await connect(SAID)
+    await endpoint.complete(ASKED)
+    assert "authorization" not in server.received[0].headers
+
+
+async def test_a_slow_stream_that_is_left_alone_now_and_then_arrives_whole(connect: Connect) -> None:
+    words = [f" word{number}" for number in range(40)]
+    pieces = events(*(chunk({"content": word}) for word in words), chunk(finish="stop")).split(b"\n\n")
+    endpoint, _ = await connect(Answer(chunks=tuple(piece + b"\n\n" for piece in pieces if piece), pause=0.005))
+    assert (await endpoint.complete(ASKED)).text == "".join(words)
+
+
+async def test_a_connection_serves_again_after_a_refusal(connect: Connect) -> None:
+    endpoint, server = await connect(Answer(503, (b"busy",)), SAID)
+    assert (await endpoint.complete(ASKED)).text == "hi"
+    assert server.connections == 1
