@@ -26,7 +26,7 @@ from .page import page
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "OVERHEAD.md"
-CHUNKS = 2000  # of one streamed reply
+CHUNKS, REPLIES = 2000, 2  # of one streamed reply; such replies
 _SECONDS = 900.0
 _INTERPRETERS = ("python3.12", "python3.13", "python3.14")
 
@@ -61,8 +61,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few trials; prints the page instead of writing it")
     parser.add_argument("--peers", type=Path, default=cache_folder() / "peers", help="where their environments are")
+    parser.add_argument("--trials", type=int, default=60, help="of each program, each round")
+    parser.add_argument("--rounds", type=int, default=3, help="one after the other, of which the median counts")
     options = parser.parse_args()
-    trials, rounds = (20, 1) if options.quick else (60, 3)
+    trials, rounds = (20, 1) if options.quick else (options.trials, options.rounds)
     turns: dict[str, list[float]] = {}
     versions: dict[str, str] = {}
     skipped: dict[str, str] = {}
@@ -83,12 +85,12 @@ def main() -> None:
         with urllib.request.urlopen(f"{root}/count") as response:
             requests, received = json.load(response)
         chunks = {
-            (way, kind): statistics.median(microseconds(root, way, kind, trials // 10) for _ in range(rounds))
+            (way, kind): statistics.median(microseconds(root, way, kind, REPLIES) for _ in range(rounds))
             for way in ("chunks", "apart")
             for kind in ("typed", "ours")
         }
     middle = {name: statistics.median(values) for name, values in turns.items()}
-    text = page(middle, versions, skipped, chunks, round(received / requests))
+    text = page(middle, versions, skipped, chunks, (round(received / requests), trials, rounds))
     if options.quick:
         sys.stdout.write(text)
     else:

@@ -16,15 +16,17 @@ def page(
     versions: Mapping[str, str],
     skipped: Mapping[str, str],
     chunks: Mapping[tuple[str, str], float],
-    size: int,
+    extent: tuple[int, int, int],
 ) -> str:
-    """Markdown of CPU milliseconds a turn, CPU microseconds a chunk by way and kind, and bytes of a request's body."""
+    """Markdown of CPU milliseconds a turn, CPU microseconds a chunk by way and kind, and bytes a request, trials, rounds."""
+    size, trials, rounds = extent
     rows = [_row(name, turns, versions) for name in sorted(turns, key=turns.__getitem__)]
     lines = [
         "# What the runner costs beside the model",
         "",
         "Written by `python -m benchmarks.overhead`. CPU time of user and system, children included, measured in one",
-        f"run: Python {platform.python_version()} (peers on theirs), {os.cpu_count()} cores, medians of three rounds.",
+        f"run: Python {platform.python_version()} (peers on theirs), {os.cpu_count()} cores, medians of {rounds} rounds",
+        f"of {trials} trials.",
         "The endpoint answers at once and is a process of its own, which is not counted; 10 turns a trial, four trials",
         f"at once where the program can do that, {size:,} bytes a request on average. Commands cost nothing in any of",
         "them, and starting up and warming up are not counted.",
