@@ -18,15 +18,15 @@ def page(
     chunks: Mapping[tuple[str, str], float],
     extent: tuple[int, int, int],
 ) -> str:
-    """Markdown of CPU milliseconds a turn, CPU microseconds a chunk by way and kind, and bytes a request, trials, rounds."""
+    """Markdown of CPU milliseconds a turn, CPU microseconds a chunk; `extent` is bytes a request, trials, rounds."""
     size, trials, rounds = extent
     rows = [_row(name, turns, versions) for name in sorted(turns, key=turns.__getitem__)]
     lines = [
         "# What the runner costs beside the model",
         "",
         "Written by `python -m benchmarks.overhead`. CPU time of user and system, children included, measured in one",
-        f"run: Python {platform.python_version()} (peers on theirs), {os.cpu_count()} cores, medians of {rounds} rounds",
-        f"of {trials} trials.",
+        f"run: Python {platform.python_version()} (peers on theirs), {os.cpu_count()} cores, {rounds} rounds",
+        f"of {trials} trials, of which the median counts.",
         "The endpoint answers at once and is a process of its own, which is not counted; 10 turns a trial, four trials",
         f"at once where the program can do that, {size:,} bytes a request on average. Commands cost nothing in any of",
         "them, and starting up and warming up are not counted.",
