@@ -50,6 +50,7 @@ class BoxSpec:
     there) runs in it as the box's user; Docker builds the `Dockerfile` instead where that asks for more. `image` names
     a prebuilt image. `workdir_of_image` says that the task names no working directory itself: in an image of its own it
     works where the image says. `user` and `verifier_user` count in such an image alone; None is the image's own user.
+    `shared` are folders of this machine that commands may read at their own paths; no box for judging has them.
     """
 
     name: str
@@ -63,6 +64,7 @@ class BoxSpec:
     user: str | None = None
     verifier_user: str | None = None
     healthcheck: Healthcheck | None = None
+    shared: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises ConfigError for a working directory that is not absolute, leads up again, or is the system's."""

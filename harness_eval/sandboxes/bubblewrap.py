@@ -102,7 +102,7 @@ class BubblewrapProvider(SandboxProvider):
         assert isinstance(box, SupervisedBox)
         await to_thread.run_sync(self.unavailable)
         await box.end_processes()
-        judging = replace(spec, limits=roomy(spec.limits))
+        judging = replace(spec, limits=roomy(spec.limits), shared=())
         async with self._opened(judging, _namespaces(judging, judging=True)) as sealed:
             await copy_folder(box, sealed, spec.workdir, spec.limits.disk_mb << 20)
             sealed.as_solver = shlex.join(_as_solver(judging)) if self._nests else ""
@@ -210,6 +210,8 @@ def _file_system(spec: BoxSpec) -> list[str]:
         arguments += ["--perms", "1777", "--dir", folder]
     for folder in (HOME, "/run", *LOGS, spec.workdir):
         arguments += ["--dir", folder]
+    for path in map(str, spec.shared):
+        arguments += ["--ro-bind", path, path]
     return arguments
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from harness_eval import __version__
@@ -35,6 +36,7 @@ class Blueprint:
     user: str = USER
     role: Literal["agent", "judge"] = "agent"
     task: str = ANY_TASK
+    shared: tuple[Path, ...] = ()
 
     @property
     def in_memory(self) -> bool:
@@ -43,7 +45,7 @@ class Blueprint:
 
     def options(self, sized: bool) -> dict[str, Any]:
         """What the engine is asked for; if `sized`, to limit the size of what is written beside the mounts, too."""
-        from docker.types import LogConfig, Ulimit  # lazy: slow import
+        from docker.types import LogConfig, Mount, Ulimit  # lazy: slow import
 
         limits = self.limits
         memory = limits.memory_mb + (limits.disk_mb if self.in_memory else 0)
@@ -67,6 +69,7 @@ class Blueprint:
             ],
             "read_only": self.in_memory,
             "tmpfs": self._mounts() if self.in_memory else {},
+            "mounts": [Mount(str(path), str(path), type="bind", read_only=True) for path in self.shared],
             "storage_opt": {"size": f"{limits.disk_mb}m"} if sized else None,
             "healthcheck": {"test": ["NONE"]},
             "labels": {

@@ -145,7 +145,7 @@ class DockerProvider(SandboxProvider):
 
     @asynccontextmanager
     async def _container(self, blueprint: Blueprint) -> AsyncIterator[Container]:
-        if self._pool and blueprint.image.origin == "plain":
+        if self._pool and blueprint.image.origin == "plain" and not blueprint.shared:
             async with self._pool.take(blueprint) as container:
                 yield container
             return
@@ -174,11 +174,11 @@ class DockerProvider(SandboxProvider):
 def _blueprint(spec: BoxSpec, image: Image) -> Blueprint:
     """The container in which an agent works at a task."""
     if image.origin == "plain":
-        return Blueprint(image, spec.workdir, spec.limits)
+        return Blueprint(image, spec.workdir, spec.limits, shared=spec.shared)
     if image.origin == "built":
-        return Blueprint(image, spec.workdir, spec.limits, task=spec.name)
+        return Blueprint(image, spec.workdir, spec.limits, task=spec.name, shared=spec.shared)
     workdir = image.workdir or "/" if spec.workdir_of_image else spec.workdir
-    return Blueprint(image, workdir, spec.limits, ROOT, task=spec.name)
+    return Blueprint(image, workdir, spec.limits, ROOT, task=spec.name, shared=spec.shared)
 
 
 @asynccontextmanager
@@ -195,7 +195,7 @@ async def _boxed(container: Container, spec: BoxSpec) -> AsyncIterator[Sandbox]:
 
 def _judging(blueprint: Blueprint) -> Blueprint:
     """The container in which to judge what was left in one of this kind, with room for as much again."""
-    return replace(blueprint, limits=roomy(blueprint.limits), user=ROOT, role="judge")
+    return replace(blueprint, limits=roomy(blueprint.limits), user=ROOT, role="judge", shared=())
 
 
 async def _give_back(judge: SupervisedBox) -> None:
