@@ -10,7 +10,10 @@ from typing import ClassVar, Literal, TypeAlias
 from harness_eval.types import Json, Reply, Request
 
 WireName: TypeAlias = Literal["chat", "responses", "messages"]
-Refused: TypeAlias = Literal["overflow", "invalid", "unavailable", "down", "over-budget", "unauthorized"]
+Refused: TypeAlias = Literal[
+    "overflow", "invalid", "unavailable", "down", "over-budget", "unauthorized", "unknown", "too-large"
+]
+"""Why there is no reply: `unavailable` is what a later request may get over, `down` and `over-budget` are final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Wire(ABC):
 
     name: ClassVar[WireName]
     path: ClassVar[str]  # below the base URL, such as "/v1/messages"
+    alive: ClassVar[bytes] = b": waiting\n\n"  # what keeps a stream open before its first event
+    in_stream: ClassVar[frozenset[Refused]] = frozenset()  # what a streamed request is told inside of a stream
 
     @abstractmethod
     def read(self, body: Mapping[str, Json]) -> Asked:
@@ -55,3 +60,12 @@ class Wire(ABC):
     @abstractmethod
     def refusal(self, kind: Refused, message: str) -> tuple[int, Json]:
         """Status and body of an error as the dialect's own server words it, so that harnesses react as they would."""
+
+    @abstractmethod
+    def broken_off(self, kind: Refused, message: str) -> bytes:
+        """The server-sent events of an error once a stream has begun, with all that ends the stream."""
+
+    def lost(self, reply: Reply, asked: Asked) -> tuple[str, ...]:
+        """What of a reply this wire cannot carry as it was, in words; most wires carry all."""
+        del reply, asked
+        return ()

@@ -1,0 +1,149 @@
+"""The door in front of an endpoint: who may ask, how often, and what became of each request."""
+
+from __future__ import annotations
+
+import dataclasses
+import hmac
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import anyio
+
+from harness_eval.endpoints.base import Endpoint
+from harness_eval.errors import (
+    BoundaryFailure,
+    ContextOverflow,
+    EndpointDown,
+    EndpointFailure,
+    HarnessEvalError,
+    HarnessFailure,
+    boundary,
+)
+from harness_eval.gateway.exchange import Exchange
+from harness_eval.gateway.wires import Asked, Refused
+from harness_eval.types import Limits, Reply, StopReason, Usage
+
+_IN_A_ROW = 5  # requests refused one after the other, for what is wrong with them, until nobody waits for a better one
+_DISTINCT = 50  # kinds of requests turned away that are kept
+
+
+class Refusal(Exception):
+    """There is no reply, and why."""
+
+    def __init__(self, kind: Refused, message: str) -> None:
+        super().__init__(message)
+        self.kind: Refused = kind
+
+
+class Door:
+    """What stands between one harness and an endpoint, for one trial or, without limits, for as long as it is open.
+
+    `exchanges` are in the order in which they ended; their numbers are in the order in which they came. `key` is what
+    the harness is given in place of the endpoint's. `stop` is the limit that was reached, `failure` what the endpoint
+    failed with last, unless a later request got its reply; after either of them has set `ended`, all is refused.
+    `turned_away` counts what never became an exchange, by status, method and path. Whoever wants exchanges elsewhere
+    replaces `keep`. `place` is the address or the socket's path.
+    """
+
+    def __init__(self, endpoint: Endpoint, seed: int | None, limits: Limits | None) -> None:
+        self.exchanges: list[Exchange] = []
+        self.keep: Callable[[Exchange], None] = self.exchanges.append
+        self.key = f"he-{secrets.token_hex(16)}"
+        self.place = ""
+        self.stop: StopReason | None = None
+        self.failure: BoundaryFailure | None = None
+        self.ended = anyio.Event()
+        self.usage = Usage()
+        self.turned_away: Counter[str] = Counter()
+        self.model = endpoint.model
+        self._endpoint, self._seed, self._limits = endpoint, seed, limits
+        self._steps = self._refused = self._numbers = 0
+        self._opened = anyio.current_time()
+
+    @property
+    def base_url(self) -> str:
+        """The address without `/v1`, where it listens on TCP; "" for a socket."""
+        return self.place if self.place.startswith("http://") else ""
+
+    @property
+    def now(self) -> float:
+        """Seconds since it was opened."""
+        return anyio.current_time() - self._opened
+
+    def admits(self, key: str) -> bool:
+        """Whether this is the key."""
+        return hmac.compare_digest(key.encode("utf-8", "replace"), self.key.encode())
+
+    def turn_away(self, status: int, method: str, path: str) -> None:
+        """Count a request that is none."""
+        told = f"{status} {method} {path[:200]}"
+        if told in self.turned_away or len(self.turned_away) < _DISTINCT:
+            self.turned_away[told] += 1
+
+    def number(self) -> int:
+        """The number of the next exchange."""
+        self._numbers += 1
+        return self._numbers - 1
+
+    async def reply(self, asked: Asked) -> Reply:
+        """What the endpoint says; it sees the request with the trial's own seed, and nothing of how to sample.
+
+        Raises:
+            Refusal: there is no reply.
+        """
+        self._check_limits()
+        self._steps += 1
+        request = dataclasses.replace(asked.request, seed=self._seed)
+        with self._counting():
+            with boundary("harness"):
+                reply = await self._endpoint.complete(request)
+            self._refused = 0
+            if not self.ended.is_set():
+                self.failure = None
+            self.usage += reply.usage
+            return reply
+
+    def _check_limits(self) -> None:
+        if self.stop is None and self._limits is not None:
+            if self._steps >= self._limits.steps:
+                self._end(StopReason.STEPS)
+            elif self.usage.total >= self._limits.tokens:
+                self._end(StopReason.TOKENS)
+        if self.stop is not None:
+            raise Refusal("over-budget", f"this trial has reached its limit ({self.stop.value}); do not try again")
+        if self.failure is not None and self.ended.is_set():
+            raise Refusal("down", f"{self.failure}; do not try again")
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        """A request without reply is no step, whatever ended it; an error becomes a refusal."""
+        replied = False
+        try:
+            yield
+            replied = True
+        except HarnessEvalError as error:
+            raise self._refusal(error) from None
+        finally:
+            self._steps -= not replied
+
+    def _refusal(self, error: HarnessEvalError) -> Refusal:
+        self._refused += 1
+        often = self._refused >= _IN_A_ROW
+        if isinstance(error, ContextOverflow):
+            if often:
+                self._end(StopReason.OVERFLOW)
+            return Refusal("overflow", str(error))
+        self.failure = error if isinstance(error, BoundaryFailure) else HarnessFailure(str(error))
+        if isinstance(error, EndpointFailure) or often:
+            self._end(None)
+        if isinstance(error, EndpointDown):
+            return Refusal("down", str(error))
+        return Refusal("unavailable" if isinstance(error, EndpointFailure) else "invalid", str(error))
+
+    def _end(self, stop: StopReason | None) -> None:
+        """Nothing more is answered, unless this door has no limits: then somebody else decides when it closes."""
+        if self._limits is not None:
+            self.stop = self.stop or stop
+            self.ended.set()
