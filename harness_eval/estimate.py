@@ -17,6 +17,7 @@ from harness_eval.types import Usage, View, estimate_tokens
 
 _TURNS = 15  # of one trial
 _REPLY, _RESULT = 400, 500  # tokens that each turn adds: what the model writes and thinks, and what its calls bring
+_EXTERNAL = 15_000  # tokens of the first request of an external harness, which nobody has seen before it is run
 _TURN_SECONDS = 10.0  # of a language model; a scripted endpoint answers at once
 
 
@@ -64,6 +65,7 @@ def _assumed(study: Study) -> Estimate:
     turns = min(_TURNS, study.config.limits.steps)
     task = "x" * round(fmean(len(each.instruction) for each in study.tasks))
     first = {harness.name: _first_request(harness, task) for harness in study.harnesses}
+    first |= {external.name: _EXTERNAL for external in study.externals}
     counted = Counter(key.harness for key in study.keys if key.endpoint == study.endpoints[0])
     usage = Usage()
     for name, trials in counted.items():

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 
 from harness_eval import __version__
+from harness_eval.choosing import chosen_harnesses
 from harness_eval.combinations import forced_axes
-from harness_eval.design import Plan, plan_harnesses
+from harness_eval.design import Plan
 from harness_eval.dialogue import requests_of, wire_hash
 from harness_eval.endpoints.local_model import description
 from harness_eval.errors import ConfigError, listed
-from harness_eval.family import load_family
-from harness_eval.harness import Harness, canonical, check_distinct, load_harness
+from harness_eval.external.adapter import External
+from harness_eval.harness import Harness
 from harness_eval.ordering import BLOCK, Ordering
 from harness_eval.reference.server import ReferenceConfig
 from harness_eval.reference.wire import MODEL
@@ -38,7 +39,8 @@ class Study:
     """A study with nothing left open: all harnesses, tasks and trials are known.
 
     `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
-    `wires` holds, by name, the hash of what a model receives from each harness. `trace` is what `tracing` made it for,
+    `wires` holds, by name, the hash of what a model receives from each harness. `externals` are real harnesses beside
+    those: they have no levels, so designs, effects and probes leave them out. `trace` is what `tracing` made it for,
     `hunt` what `hunt` has laid out, `predicted` what `predicting` has.
     """
 
@@ -51,6 +53,7 @@ class Study:
     notes: tuple[str, ...]
     wires: Mapping[str, str]
     provider: SandboxProvider
+    externals: tuple[External, ...] = ()
     trace: Mapping[str, Json] | None = None
     hunt: Mapping[str, Json] | None = None
     predicted: Mapping[str, Json] | None = None
@@ -71,7 +74,9 @@ class Study:
         for repeat in range(max(repeats, self.canonical_repeats)):
             due = [self.harnesses[0]] if repeat < self.canonical_repeats else []
             due += self.harnesses[1:] if repeat < repeats else []
-            for task, name in ordering.pairs(repeat, tasks, [harness.name for harness in due]):
+            names = [harness.name for harness in due]
+            names += [external.name for external in self.externals if repeat < repeats]
+            for task, name in ordering.pairs(repeat, tasks, names):
                 keys += [TrialKey(task, name, endpoint, repeat) for endpoint in self.endpoints]
         return tuple(keys)
 
@@ -96,10 +101,11 @@ def resolve(config: StudyConfig) -> Study:
     played = config.reference is not None and not config.endpoints
     tasks, notes = _runnable(select_tasks(config.tasks), boxes, played)
     served = _served(config, tasks)
-    plan = _plan(config)
+    plan, externals = chosen_harnesses(config)
     names = (*(endpoint.name for endpoint in config.endpoints), *([REFERENCE] if served else []))
     canonical_repeats = config.canonical_repeats or max(config.repeats, plan.canonical_repeats)
-    _check_size(canonical_repeats + config.repeats * (len(plan.harnesses) - 1), len(tasks), len(names))
+    others = len(plan.harnesses) - 1 + len(externals)
+    _check_size(canonical_repeats + config.repeats * others, len(tasks), len(names))
     return Study(
         config=config,
         endpoints=names,
@@ -110,6 +116,7 @@ def resolve(config: StudyConfig) -> Study:
         notes=(*notes, *_planted(config), *plan.notes),
         wires={harness.name: wire_hash(requests_of(harness)) for harness in plan.harnesses},
         provider=boxes,
+        externals=externals,
     )
 
 
@@ -168,22 +175,6 @@ def _served(config: StudyConfig, tasks: Sequence[Task]) -> ReferenceConfig | Non
     return served
 
 
-def _plan(config: StudyConfig) -> Plan:
-    """The harnesses of the family and those that are named, one of each content; the canonical one first."""
-    plan = Plan((canonical(),))
-    if config.family is not None:
-        plan = plan_harnesses(load_family(config.family), config.design, config.seed)
-    chosen, notes = list(plan.harnesses), list(plan.notes)
-    for harness in map(load_harness, config.harnesses):
-        same = next((each for each in chosen if each.id == harness.id), None)
-        if same is None:
-            chosen.append(harness)
-        elif same.name != harness.name:
-            notes.append(f"harness {harness.name} is left out: it is the same as {same.name}")
-    check_distinct(chosen)
-    return replace(plan, harnesses=tuple(chosen), notes=tuple(notes))
-
-
 def _provider(config: StudyConfig) -> SandboxProvider:
     base_image = config.sandbox.base_image
     chosen = provider(config.sandbox.kind, **({"base_image": base_image} if base_image else {}))
@@ -212,7 +203,10 @@ def record(study: Study) -> dict[str, Json]:
         "versions": {"harness-eval": __version__, "python": platform.python_version(), "openai": version("openai")},
         "endpoints": _endpoint_records(config),
         "tasks": [_task_record(task) for task in study.tasks],
-        "harnesses": [_harness_record(harness, study.wires[harness.name]) for harness in study.harnesses],
+        "harnesses": [
+            *(_harness_record(harness, study.wires[harness.name]) for harness in study.harnesses),
+            *(_external_record(external) for external in study.externals),
+        ],
         "canonical": study.harnesses[0].name,
         "axes": _varied(study.harnesses),
         "design": config.design.model_dump(mode="json"),
@@ -262,6 +256,11 @@ def _harness_record(harness: Harness, wire: str) -> dict[str, Json]:
         "labels": dict(harness.labels),
         "spec": harness.spec(),
     }
+
+
+def _external_record(external: External) -> dict[str, Json]:
+    told = {"name": external.name, "id": external.id, "version": external.version}
+    return {**told, "labels": {}, "external": external.spec()}
 
 
 def _endpoint_records(config: StudyConfig) -> list[dict[str, Json]]:

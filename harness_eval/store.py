@@ -43,8 +43,7 @@ def row_of(result: Result) -> Row:
         "task": result.key.task,
         "harness": result.key.harness,
         "harness_id": result.harness_id,
-        "harness_version": result.extra.get("harness_version"),
-        "harness_wire": result.extra.get("harness_wire"),
+        **{name: result.extra.get(name) for name in ("harness_version", "harness_wire")},
         "endpoint": result.key.endpoint,
         "repeat": result.key.repeat,
         "solved": verdict.solved if verdict else None,
@@ -62,6 +61,7 @@ def row_of(result: Result) -> Row:
         "steps": len(trajectory.steps) if trajectory else result.extra.get("steps", 0),
         "attempt": result.extra.get("attempt", 1),
         "detail": verdict.detail if verdict else "",
+        **{key: result.extra[key] for key in ("external",) if key in result.extra},
     }
 
 

@@ -13,6 +13,9 @@ from harness_eval import probing, store
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
 from harness_eval.endpoints.local_model import reachable
 from harness_eval.errors import ConfigError
+from harness_eval.external.adapter import External
+from harness_eval.external.installing import Installed, installed
+from harness_eval.harness import Harness
 from harness_eval.judging import Proof
 from harness_eval.planning import REFERENCE, Study, record, resolve
 from harness_eval.probing import Probe, Unsupported
@@ -120,9 +123,11 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
     by its content and all of an endpoint that decides what answers, so neither has changed.
 
     Raises:
-        ConfigError: a credential is missing, a task is broken, or the folder cannot be used for this study.
+        ConfigError: a credential is missing, an external harness is not installed, a task is broken, or the folder
+            cannot be used for this study.
     """
     _check_endpoints(study.config)
+    places = {external.name: installed(external) for external in study.externals}
     study = await _proven(study, watch)
     meant = study.keys if agenda.trials is None else agenda.trials
     with store.open_run(folder, record(study)) as run_folder:
@@ -144,7 +149,8 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
             outcome = Outcome(down=prober.down)
             runner = Runner(study.provider, run_folder.append, watch.ended, agenda.enough, spending, outcome=outcome)
             runner.stopping = watch.stopping
-            outcome = await runner.run(_lanes(study, settings, owed, before, opened))
+            trials = _trials(study, owed, before.attempts, places)
+            outcome = await runner.run(_lanes(settings, trials, opened))
     return ended(study, folder, outcome)
 
 
@@ -228,34 +234,36 @@ async def reach(study: Study, name: str, opened: AsyncExitStack) -> EndpointConf
     return settings.model_copy(update={"concurrency": study.config.concurrency or settings.concurrency})
 
 
-def _lanes(
-    study: Study,
-    settings: Mapping[str, EndpointConfig],
-    owed: Sequence[TrialKey],
-    before: store.Tally,
-    opened: AsyncExitStack,
-) -> list[Lane]:
-    """One lane for each endpoint that has trials to run; what is opened for it is closed with `opened`."""
+def _trials(
+    study: Study, owed: Sequence[TrialKey], attempts: Mapping[TrialKey, int], places: Mapping[str, Installed]
+) -> list[Trial]:
+    """These trials with all that they need; `places` says where external harnesses are."""
     config = study.config
     tasks = {task.name: task for task in study.tasks}
-    harnesses = {harness.name: harness for harness in study.harnesses}
+    harnesses: dict[str, Harness | External] = {harness.name: harness for harness in study.harnesses}
+    harnesses |= {external.name: external for external in study.externals}
+    return [
+        Trial(
+            key,
+            harnesses[key.harness],
+            tasks[key.task],
+            config.limits,
+            key.seed(config.seed),
+            attempts.get(key, 0),
+            study.wires.get(key.harness, ""),
+            config.recovery,
+            places.get(key.harness, Installed()),
+        )
+        for key in owed
+    ]
+
+
+def _lanes(settings: Mapping[str, EndpointConfig], trials: Sequence[Trial], opened: AsyncExitStack) -> list[Lane]:
+    """One lane for each endpoint that has trials to run; what is opened for it is closed with `opened`."""
     lanes = []
-    for name in dict.fromkeys(key.endpoint for key in owed):
+    for name in dict.fromkeys(trial.key.endpoint for trial in trials):
         endpoint = open_endpoint(settings[name])
         opened.push_async_callback(endpoint.close)
-        trials = [
-            Trial(
-                key,
-                harnesses[key.harness],
-                tasks[key.task],
-                config.limits,
-                key.seed(config.seed),
-                before.attempts.get(key, 0),
-                study.wires[key.harness],
-                config.recovery,
-            )
-            for key in owed
-            if key.endpoint == name
-        ]
-        lanes.append(Lane(endpoint, trials, settings[name].concurrency, settings[name].cost))
+        own = [trial for trial in trials if trial.key.endpoint == name]
+        lanes.append(Lane(endpoint, own, settings[name].concurrency, settings[name].cost))
     return lanes

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import anyio
 
@@ -13,6 +16,10 @@ from harness_eval.axes.desk import Desk
 from harness_eval.diagnosis.trial import faults_of, label_of, labels_of, trial_findings, turns_of
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import BoundaryFailure, EndpointDown, HarnessEvalError, boundary
+from harness_eval.external.adapter import External
+from harness_eval.external.agent import ExternalAgent, room_for
+from harness_eval.external.installing import Installed
+from harness_eval.external.relaying import meeting_place
 from harness_eval.harness import Harness
 from harness_eval.judging import judge, remove_verifier
 from harness_eval.sandboxes.base import Sandbox, SandboxProvider
@@ -26,17 +33,18 @@ class Trial:
 
     `seed` is the trial's own. `earlier` counts attempts in previous invocations, all of which were lost. `wire` is the
     hash of what a model receives from the harness. `recovery` is where a call that leaked as text is looked for when
-    the trial has ended on it.
+    the trial has ended on it. `installed` is where an external harness is.
     """
 
     key: TrialKey
-    harness: Harness
+    harness: Harness | External
     task: Task
     limits: Limits
     seed: int
     earlier: int = 0
     wire: str = ""
     recovery: Recovery = "content"
+    installed: Installed = field(default_factory=Installed)
 
 
 async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider) -> Result:
@@ -49,8 +57,12 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
     result: Result | None = None
     try:
         with boundary("sandbox"), anyio.CancelScope() as scope:
-            async with provider.open(trial.task.spec) as sandbox:
-                result = await _play(trial, endpoint, sandbox, provider)
+            async with _opened(trial, provider) as (sandbox, folder):
+                if isinstance(trial.harness, External):
+                    agent = _external_agent(trial, trial.harness, endpoint, sandbox, folder)
+                    result = await _play_external(trial, agent, provider)
+                else:
+                    result = await _play(trial, trial.harness, endpoint, sandbox, provider)
                 scope.shield = True  # what is judged is not lost to a run that is stopped while the box is closed
     except HarnessEvalError as error:
         if result is None:
@@ -62,34 +74,74 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
     return replace(result, seconds=time.monotonic() - started)
 
 
-async def _play(trial: Trial, endpoint: Endpoint, sandbox: Sandbox, provider: SandboxProvider) -> Result:
+@asynccontextmanager
+async def _opened(trial: Trial, provider: SandboxProvider) -> AsyncIterator[tuple[Sandbox, Path]]:
+    """The box of a trial, and the folder that it shares: an external harness meets its gateway there."""
+    async with AsyncExitStack() as undo:
+        spec, folder = trial.task.spec, Path()
+        if isinstance(trial.harness, External):
+            folder = undo.enter_context(meeting_place())
+            installation = [trial.installed.folder] if trial.installed.folder else []
+            spec = room_for(spec, (folder, *installation))
+        yield await undo.enter_async_context(provider.open(spec)), folder
+
+
+async def _play(
+    trial: Trial, harness: Harness, endpoint: Endpoint, sandbox: Sandbox, provider: SandboxProvider
+) -> Result:
     """Let the agent work in the box and judge what it left. Failures are caught here, so that leaving the box cannot
     wrap them and blame the wrong owner."""
     record: Trajectory | None = None
     try:
         with boundary("harness"):
-            agent = _agent(trial, endpoint, sandbox)
+            agent = _agent(trial, harness, endpoint, sandbox)
             record = await agent.run()
-            acted = trial.harness.acted(record)
+            acted = harness.acted(record)
         with boundary("task"):
             verdict = await judge(trial.task, sandbox, provider)
         with boundary("harness"):
-            labels = _labels(trial.harness, record, verdict)
+            offered = frozenset(tool.name for tool in harness.tools)
+            labels = _labels(record, verdict, offered, hidden(harness, record))
     except HarnessEvalError as error:
         return _lost(trial, error, record)
     result = replace(_result(trial, record), verdict=verdict, acted=acted, labels=labels)
     return result if verdict.solved else await _recovered(trial, result, agent, provider)
 
 
-def _agent(trial: Trial, endpoint: Endpoint, sandbox: Sandbox) -> Agent:
-    desk = Desk(sandbox, trial.harness.shell.wrap)
-    record = Trajectory(trial.harness.system, trial.task.instruction)
-    return Agent(trial.harness, desk, endpoint, _limits(trial), trial.seed, record, trial.recovery)
+def _agent(trial: Trial, harness: Harness, endpoint: Endpoint, sandbox: Sandbox) -> Agent:
+    desk = Desk(sandbox, harness.shell.wrap)
+    record = Trajectory(harness.system, trial.task.instruction)
+    return Agent(harness, desk, endpoint, _limits(trial), trial.seed, record, trial.recovery)
 
 
-def _labels(harness: Harness, record: Trajectory, verdict: Verdict) -> tuple[str, ...]:
-    offered = frozenset(tool.name for tool in harness.tools)
-    turns = turns_of(record, offered, hidden(harness, record))
+def _external_agent(
+    trial: Trial, external: External, endpoint: Endpoint, sandbox: Sandbox, folder: Path
+) -> ExternalAgent:
+    model = (endpoint, _limits(trial), trial.seed)
+    return ExternalAgent(external, trial.installed, sandbox, *model, trial.task.instruction, folder)
+
+
+async def _play_external(trial: Trial, agent: ExternalAgent, provider: SandboxProvider) -> Result:
+    """As `_play`, for a harness that works by itself; what it used in requests beside its record counts too."""
+    record: Trajectory | None = None
+    try:
+        record = await agent.run()
+        with boundary("task"):
+            verdict = await judge(trial.task, agent.sandbox, provider)
+        with boundary("harness"):
+            seen = agent.result
+            labels = _labels(record, verdict, seen.offered, seen.hidden)
+        result = replace(_result(trial, record), verdict=verdict, labels=labels)
+    except HarnessEvalError as error:
+        result = _lost(trial, error, record)
+    told = {"external": agent.told(), "harness_wire": agent.facts.tools.hash}
+    return replace(result, usage=agent.facts.usage, extra={**result.extra, **told})
+
+
+def _labels(
+    record: Trajectory, verdict: Verdict, offered: frozenset[str], unseen: Sequence[frozenset[int]]
+) -> tuple[str, ...]:
+    turns = turns_of(record, offered, unseen)
     return labels_of(record, trial_findings(turns, record, verdict.solved))
 
 

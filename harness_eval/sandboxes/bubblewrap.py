@@ -210,8 +210,8 @@ def _file_system(spec: BoxSpec) -> list[str]:
         arguments += ["--perms", "1777", "--dir", folder]
     for folder in (HOME, "/run", *LOGS, spec.workdir):
         arguments += ["--dir", folder]
-    for path in map(str, spec.shared):
-        arguments += ["--ro-bind", path, path]
+    for shared in map(str, spec.shared):
+        arguments += ["--ro-bind", shared, shared]
     return arguments
 
 

@@ -1,0 +1,72 @@
+"""The way from a harness in a box to its gateway: a socket in a folder that the box shares, and a relay to it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness_eval.errors import SandboxFailure, last_words
+from harness_eval.sandboxes import local, owner
+from harness_eval.sandboxes.base import Sandbox
+
+_PROGRAMS = Path(__file__).parent / "inside"
+_PATIENCE = 30.0  # seconds in which the relay must listen
+
+# A command of the model may end the relay: it comes back at the same port, and the harness asks again.
+_START = """port="${TMPDIR:-/tmp}/.relay"
+once() {
+  if command -v python3 > /dev/null; then python3 -I -S relay.py SOCKET "$port"; else node relay.js SOCKET "$port"; fi
+}
+( cd FOLDER; while true; do once; sleep 0.2; done ) < /dev/null > "$port.said" 2>&1 &
+for _ in $(seq 600); do
+  if [ -s "$port" ]; then exec cat "$port"; fi
+  sleep 0.05
+done
+tail -c 2000 "$port.said"
+exit 1
+"""
+
+
+@contextmanager
+def meeting_place() -> Iterator[Path]:
+    """A folder for one trial that its box is to share: the relay is in it, and the gateway's socket will be.
+
+    Its name is that of a local box, so that what a killed run leaves is swept as these are.
+
+    Raises:
+        SandboxFailure: it cannot be made.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f"{local.PREFIX}{owner.token()}-")).resolve()
+    except OSError as error:
+        raise SandboxFailure(f"no folder for a gateway could be made: {error}") from error
+    try:
+        folder.chmod(0o711)  # the box's user is nobody where we are root
+        for name in ("relay.py", "relay.js"):
+            shutil.copyfile(_PROGRAMS / name, folder / name)
+            (folder / name).chmod(0o644)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def socket_in(folder: Path) -> Path:
+    """Where the gateway's socket is to be."""
+    return folder / "gateway"
+
+
+async def start_relay(sandbox: Sandbox, folder: Path, env: Mapping[str, str]) -> int:
+    """Start the relay in a box that shares the folder; the port at which it listens there. It ends with the box.
+
+    Raises:
+        SandboxFailure: it does not start, with what it said; or the box is broken.
+    """
+    command = _START.replace("SOCKET", shlex.quote(str(socket_in(folder)))).replace("FOLDER", shlex.quote(str(folder)))
+    started = await sandbox.run(command, timeout=_PATIENCE, env=env)
+    if started.exit_code != 0 or not started.output.strip().isdigit():
+        raise SandboxFailure(f"no relay to the gateway runs in the box: {last_words(started.output)}")
+    return int(started.output)
