@@ -149,7 +149,7 @@ def _alone(place: Path) -> Iterator[None]:
     """Nobody else installs or removes this one meanwhile; a killed process lets go of it."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(place.parent / f".{place.name}.lock", "w")  # noqa: SIM115 - closed below
+        lock = (place.parent / f".{place.name}.lock").open("w")
     except OSError as error:
         raise ConfigError(f"{place.parent}: cannot be written: {error.strerror}; {VARIABLE} names another") from None
     with lock:

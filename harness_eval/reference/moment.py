@@ -12,6 +12,7 @@ from harness_eval.reference.reading import Situation, Turn
 from harness_eval.reference.results import Result
 from harness_eval.reference.scripts import Script
 from harness_eval.reference.skills import Call, Skill, skills_of
+from harness_eval.reference.surroundings import from_root
 
 RENAMED = "parameter_"
 """What is learned under this beginning is the name under which a tool really takes a parameter."""
@@ -51,8 +52,13 @@ class Moment:
         return re.sub(r"\$\{(\w+)\}", lambda match: self.here.values.get(match[1], f"the {match[1]}"), text)
 
     def adapted(self, call: Call) -> Call:
-        """The call with those parameter names that were asked for when it was refused; never a choice between verbs."""
+        """The call with those parameter names that were asked for when it was refused; never a choice between verbs.
+
+        Paths become absolute where they must be and the working directory is known.
+        """
         offer = next((offer for offer in self.situation.offers if offer.name == call.name), None)
+        if offer and (folder := self.situation.folder):
+            call = Call(call.name, from_root(offer, call.arguments, folder))
         verbs = {parameter.name for parameter in offer.parameters if parameter.choices} if offer else set()
         known = {name: self.here.values.get(f"{RENAMED}{name}") for name in call.arguments if name not in verbs}
         return Call(call.name, {known.get(name) or name: value for name, value in call.arguments.items()})

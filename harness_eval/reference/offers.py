@@ -42,7 +42,10 @@ _ONE_OF = re.compile(r"\bOne of: ([^.]+)\.")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter as far as it is described; `type` is JSON Schema's word, `item` the type of a list's elements."""
+    """A parameter as far as it is described; `type` is JSON Schema's word, `item` the type of a list's elements.
+
+    `fields` are those of an object or of each element, `obliged` the required ones, `states` what `status` may be.
+    """
 
     name: str
     description: str = ""
@@ -51,6 +54,8 @@ class Parameter:
     choices: tuple[str, ...] = ()
     item: str = ""
     fields: tuple[str, ...] = ()
+    obliged: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +86,27 @@ def _from_schema(function: Mapping[str, Json]) -> Offer:
         Parameter(
             name,
             str(each.get("description", "")),
-            str(each.get("type", "string")),
+            _kind(each.get("type")),
             name in required,
             tuple(map(str, each.get("enum") or ())),
             str((each.get("items") or {}).get("type", "")),
-            tuple(each.get("properties") or (each.get("items") or {}).get("properties") or ()),
+            *_inner(each if each.get("properties") else each.get("items") or {}),
         )
         for name, each in (schema.get("properties") or {}).items()
     )
     return Offer(str(function.get("name", "")), str(function.get("description", "")), parameters)
+
+
+def _kind(kind: Json) -> str:
+    """The type of a value; of several the first."""
+    return str(next(iter(kind), "string")) if isinstance(kind, list) else str(kind or "string")
+
+
+def _inner(schema: Mapping[str, Json]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The fields of an object, which of them are required, and the choices of its `status`."""
+    fields = schema.get("properties") or {}
+    status = fields.get("status") or {}
+    return tuple(fields), tuple(schema.get("required") or ()), tuple(map(str, status.get("enum") or ()))
 
 
 def _json_lines(system: str) -> Iterator[Offer]:

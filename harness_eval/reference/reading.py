@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from harness_eval.reference.offers import Offer, Parameter, described_offers, native_offers
 from harness_eval.reference.results import Result, unframed
+from harness_eval.reference.surroundings import folder_named, without_reminders
 from harness_eval.types import Json
 
 _DIALECTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
@@ -83,12 +84,19 @@ class Situation:
     @property
     def asks_summary(self) -> bool:
         """Whether the conversation is about to be shortened and a summary is wanted."""
-        return any(_SUMMARY_WANTED.search(note) and SUMMARY_OPENING not in note for note in self.notes)
+        wanted = map(without_reminders, self.notes)
+        return any(_SUMMARY_WANTED.search(note) and SUMMARY_OPENING not in note for note in wanted)
 
     @property
     def asks_plan(self) -> bool:
         """Whether a plan in words is wanted, before any call."""
-        return any(_PLAN_WANTED.search(note) and _WITHOUT_CALL.search(note) for note in self.notes)
+        wanted = map(without_reminders, self.notes)
+        return any(_PLAN_WANTED.search(note) and _WITHOUT_CALL.search(note) for note in wanted)
+
+    @property
+    def folder(self) -> str:
+        """The working directory as far as it is told, or ""."""
+        return folder_named((self.system, self.task, *self.opening))
 
     @property
     def summarised(self) -> bool:

@@ -6,6 +6,8 @@ import json
 import re
 from dataclasses import dataclass
 
+from harness_eval.reference.surroundings import output_in, without_reminders
+
 _OUTPUT_KEYS = ("output", "result", "content", "stdout", "text")
 _FRAME_KEYS = frozenset({*_OUTPUT_KEYS, "tool", "name", "failed", "error", "ok", "status", "exit_code", "returncode"})
 _ENVELOPE = re.compile(
@@ -81,7 +83,8 @@ class Result:
 
 def unframed(text: str) -> Result:
     """A result as it stands in a message, whether bare, under a heading, in an element or in a JSON record."""
-    return _record(text) or _envelope(text) or _headed(text) or Result(text)
+    text = without_reminders(text)
+    return _record(text) or _envelope(text) or _headed(text) or _among_fields(text) or Result(text)
 
 
 def _record(text: str) -> Result | None:
@@ -115,3 +118,8 @@ def _headed(text: str) -> Result | None:
         return None
     word = match["word"].lower()
     return Result(text[match.end() :], {"error": True, "result": False}.get(word))
+
+
+def _among_fields(text: str) -> Result | None:
+    found = output_in(text)
+    return Result(*found) if found else None

@@ -15,7 +15,7 @@ _ROLES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
     for role, words, name in (
         (
             "new",
-            r"\b(?:in|to put in) its place|replacement text|\bnew text\b|text to replace it with",
+            r"\b(?:in|to put in) its place|replacement text|\bnew text\b|text to replace (?:it|`?old_string`?) with",
             r"new(_(str|string|text|content))?|replacement|replace_with",
         ),
         (
@@ -32,6 +32,9 @@ _ROLES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("todo", r"\b(?:whole|full|todo|to-do) list\b|\blist of (?:todo|plan)|todo items", r"todos?|items|plan_steps"),
     )
 )
+_OTHER_FIELDS = {"priority": "medium"}
+_LONG = 400  # characters; in what describes a tool at length, words about ending a task are about something else
+_NAMED_END = re.compile(r"submit|finish|complete|done|attempt_completion|final_answer", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHELL = re.compile(r"\b(?:shell|bash|terminal|command)\b", re.IGNORECASE)
 _FILE = re.compile(r"\bfiles?\b", re.IGNORECASE)
@@ -99,6 +102,16 @@ def item_key(todo: Skill) -> str:
     return next((name for name in parameter.fields if name != "status"), listed[1] if listed else "content")
 
 
+def todo_item(todo: Skill, content: str, done: bool) -> dict[str, Any]:
+    """An item of a todo list, with every field that it must have."""
+    parameter, key = todo.roles["todo"], item_key(todo)
+    status = "completed" if done else "pending"
+    if parameter.states and status not in parameter.states:
+        status = parameter.states[-1 if done else 0]
+    others = {name: _OTHER_FIELDS.get(name, content) for name in parameter.obliged if name not in (key, "status")}
+    return {key: content, "status": status, **others}
+
+
 def _understood(offer: Offer) -> Skill:
     roles: dict[str, Parameter] = {}
     for parameter in offer.parameters:
@@ -128,11 +141,16 @@ def _kind(offer: Offer, roles: Mapping[str, Parameter]) -> str:
         ("shell", "command" in has and bool(_SHELL.search(offer.description))),
         ("keys", "keys" in has and roles["keys"].type == "array"),
         ("write", {"path", "text"} <= has and about_files),
-        ("read", "path" in has and about_files and reads and not has & {"text", "old"}),
+        ("read", "path" in has and about_files and reads and not has & {"text", "old"} and roles["path"].required),
         ("todo", "todo" in has and bool(_TODO.search(described))),
-        ("submit", not has & {"path", "command"} and bool(_ENDS.search(described))),
+        ("submit", not has & {"path", "command"} and _ends(offer, described)),
     )
     return next((kind for kind, holds in tests if holds), "other")
+
+
+def _ends(offer: Offer, described: str) -> bool:
+    said = len(offer.description) <= _LONG or _NAMED_END.search(offer.name)
+    return bool(said and _ENDS.search(described))
 
 
 def _closeness(skill: Skill) -> int:

@@ -10,7 +10,7 @@ from harness_eval.reference.plan import PlanStep, fill
 from harness_eval.reference.progress import Progress
 from harness_eval.reference.reading import SUMMARY_OPENING
 from harness_eval.reference.shell_programs import only_matches, show_file
-from harness_eval.reference.skills import Call, item_key
+from harness_eval.reference.skills import Call, todo_item
 from harness_eval.reference.ways import fits, ways_to
 
 Purpose: TypeAlias = Literal["work", "todo", "words", "end"]
@@ -144,10 +144,8 @@ def todo(moment: Moment) -> Turn:
         items = [(goal, goal not in left) for goal in plan.goals]
     else:
         items = [(moment.words(step.say), number < here.step) for number, step in enumerate(plan.steps, 1)]
-    states = {False: "pending", True: "completed"}
     skill = moment.skills["todo"]
-    key = item_key(skill)
-    listed = [{key: content, "status": states[done]} for content, done in items]
+    listed = [todo_item(skill, content, done) for content, done in items]
     said = f"{replace_form(here).line()}. I keep my list up to date."
     return Turn("todo", said, "The list shows what is done and what is left.", skill.call(said, todo=listed))
 
