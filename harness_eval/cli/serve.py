@@ -1,16 +1,21 @@
-"""`harness-eval serve`: the reference endpoint on its own, for other harnesses to talk to."""
+"""`harness-eval serve`: the reference endpoint, or a gateway in front of any, for other harnesses to talk to."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from inspect import getdoc
-from typing import Annotated
+from typing import Annotated, Any
 
 import anyio
 import typer
 
+from harness_eval.cli import options, serve_gateway
 from harness_eval.cli.options import Couplings, Faults
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.errors import ConfigError
+from harness_eval.gateway.door import Door
+from harness_eval.gateway.serving import HOST
 from harness_eval.reference.coupling import COUPLINGS
 from harness_eval.reference.faults import FAULTS
 from harness_eval.reference.process import foreground, parse_couplings, parse_faults
@@ -25,12 +30,20 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def serve(
+    file: serve_gateway.StudyFile = None,
     suite: Annotated[str, typer.Option(help="A bundled suite, or a folder of tasks with plans.")] = "core",
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 0,
     coupling: Couplings = None,
     fault: Faults = None,
     seed: Annotated[int, typer.Option(help="Seed of the agent, for requests that bring none.")] = 0,
+    gateway: serve_gateway.Gateway = False,
+    wire_log: serve_gateway.WireLog = None,
+    endpoint: serve_gateway.Which = None,
+    base_url: options.BaseUrl = None,
+    model: options.Model = None,
+    profile: options.ProfileName = None,
+    api_key_env: options.ApiKeyEnv = None,
     listed: Annotated[bool, typer.Option("--list", help="Only print all couplings and faults.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -38,25 +51,49 @@ def serve(
     if listed:
         _print_list(as_json)
         return
+    flags = {"base_url": base_url, "model": model, "profile": profile, "api_key_env": api_key_env}
+    if not gateway and any((file, wire_log, endpoint, *flags.values())):
+        raise ConfigError("a study, its endpoint, a server and --wire-log belong to --gateway")
+    _check(host, gateway)
+    folders = tuple(task.folder for task in load_suite(suite) if task.unsupported is None)
+    config = ReferenceConfig(folders, parse_couplings(coupling or []), parse_faults(fault or []), seed, host, port)
+    if gateway:
+        front = serve_gateway.Front(config, file, flags, endpoint, wire_log)
+        _until_interrupted(serve_gateway.run, front, partial(_announce_gateway, as_json))
+    else:
+        _until_interrupted(foreground, config, partial(_announce, config, as_json))
+
+
+def _check(host: str, gateway: bool) -> None:
+    if gateway and host != HOST:
+        raise ConfigError(f"--host: a gateway listens on {HOST} only")
     if not host.strip():
         raise ConfigError("--host is empty; 127.0.0.1 is this machine alone, 0.0.0.0 is everybody who reaches it")
-    folders = tuple(task.folder for task in load_suite(suite) if task.unsupported is None)
-    planted, faults = parse_couplings(coupling or []), parse_faults(fault or [])
-    config = ReferenceConfig(folders, planted, faults, seed, host, port)
 
-    def announce(base_url: str) -> None:
-        if as_json:
-            served = {"base_url": base_url, "model": MODEL, "tasks": len(folders)}
-            print_json({**served, "couplings": dict(config.couplings), "faults": dict(config.faults)})
-        else:
-            print(base_url, flush=True)
-        plays = f"a scripted agent and no language model, plays {count(len(folders), 'task')}"
-        say(f"the model {MODEL}, {plays}; Ctrl-C ends it")
 
+def _until_interrupted(serving: Callable[..., Awaitable[None]], *given: Any) -> None:
     try:
-        anyio.run(foreground, config, announce)
+        anyio.run(serving, *given)
     except KeyboardInterrupt:
         say("ended")
+
+
+def _announce(config: ReferenceConfig, as_json: bool, base_url: str) -> None:
+    if as_json:
+        served = {"base_url": base_url, "model": MODEL, "tasks": len(config.tasks)}
+        print_json({**served, "couplings": dict(config.couplings), "faults": dict(config.faults)})
+    else:
+        print(base_url, flush=True)
+    plays = f"a scripted agent and no language model, plays {count(len(config.tasks), 'task')}"
+    say(f"the model {MODEL}, {plays}; Ctrl-C ends it")
+
+
+def _announce_gateway(as_json: bool, door: Door, name: str) -> None:
+    if as_json:
+        print_json({"base_url": door.base_url, "key": door.key, "endpoint": name, "model": door.model})
+    else:
+        print(f"{door.base_url}\n{door.key}", flush=True)
+    say(f"a gateway in front of {name}, the model {door.model}; the key is its own; Ctrl-C ends it")
 
 
 def _print_list(as_json: bool) -> None:
