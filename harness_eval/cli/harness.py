@@ -1,4 +1,4 @@
-"""`harness-eval harness`: list, show, compare, lock and draft harnesses."""
+"""`harness-eval harness`: list, show, compare, lock and draft harnesses, and install real ones."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from harness_eval import recording
-from harness_eval.cli import harness_review
+from harness_eval.choosing import load_any_harness
+from harness_eval.cli import harness_external, harness_review
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.combinations import excluded
 from harness_eval.dialogue import requests_of, wire_hash, wire_text
 from harness_eval.draft import draft_harness
 from harness_eval.errors import ConfigError
+from harness_eval.external.adapter import External, load_external, named_externals
 from harness_eval.harness import Harness, load_harness, named_harnesses
 from harness_eval.types import Json, Request
 
@@ -26,9 +28,11 @@ def list_all(as_json: JsonFlag = False) -> None:
     """List the harnesses that travel with the package."""
     harnesses = [load_harness(name) for name in named_harnesses()]
     if as_json:
-        print_json({"harnesses": [_summary(harness) for harness in harnesses]})
+        externals = [harness_external.summary(load_external(name)) for name in named_externals()]
+        print_json({"harnesses": [_summary(harness) for harness in harnesses], "externals": externals})
         return
-    print_table(("name", "version", "id", "about"), ((h.name, h.version, h.id, h.about) for h in harnesses))
+    rows = [(h.name, h.version, h.id, h.about) for h in harnesses]
+    print_table(("name", "version", "id", "about"), [*rows, *harness_external.table_rows()])
 
 
 @app.command()
@@ -38,7 +42,12 @@ def show(
     as_json: JsonFlag = False,
 ) -> None:
     """Show a harness: its levels, system prompt and tools, and the first request of a fixed dialogue."""
-    harness = load_harness(name)
+    harness = load_any_harness(name)
+    if isinstance(harness, External):
+        if dialogue:
+            raise ConfigError(f"{name}: what an external harness sends is seen only when it runs; see harness doctor")
+        print_json(harness_external.summary(harness)) if as_json else harness_external.print_shown(harness)
+        return
     requests = requests_of(harness)
     apart = excluded(harness.levels)
     if as_json:
@@ -67,6 +76,9 @@ def _readable(request: Request) -> dict[str, Json]:
 
 app.command()(harness_review.diff)
 app.command()(harness_review.lock)
+app.command()(harness_external.install)
+app.command()(harness_external.uninstall)
+app.command()(harness_external.doctor)
 
 
 @app.command()

@@ -8,9 +8,12 @@ from typing import Annotated
 import typer
 
 from harness_eval import bundled
+from harness_eval.cli.harness_external import lock_externals
 from harness_eval.cli.output import JsonFlag, print_json, say
 from harness_eval.dialogue import requests_of, wire_hash
 from harness_eval.errors import ConfigError
+from harness_eval.external.adapter import named_externals
+from harness_eval.external.locked import lock_file
 from harness_eval.harness import Harness, check_distinct, load_harness, named_harnesses
 from harness_eval.lock import (
     Change,
@@ -107,8 +110,18 @@ def lock(
     markdown: _Markdown = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Remember what models receive from harnesses, or check that it has not changed without a new version."""
+    """Remember what models receive from harnesses, or check that it has not changed without a new version.
+
+    External harnesses that are named are run once; what the wire shows of them is kept for harness doctor.
+    """
     _refuse_both(markdown, as_json)
+    if outside := [name for name in names or () if name in named_externals()]:
+        if check or markdown or file or len(outside) < len(names or ()):
+            raise ConfigError(
+                f"{outside[0]}: external harnesses are locked by themselves, and compared by harness doctor"
+            )
+        _lock_externals(outside, as_json)
+        return
     known = named_harnesses()
     own = {name for name in names or () if name not in known}
     if file is None and (own or not names):  # harnesses that the package knows by name belong to its own lock
@@ -132,6 +145,13 @@ def lock(
     if check and changes:
         say(_to_do(changes, f" --file {file}" if file else ""))
     raise typer.Exit(1 if check and changes else 0)
+
+
+def _lock_externals(names: list[str], as_json: bool) -> None:
+    found = lock_externals(names)
+    if as_json:
+        print_json({"lock": str(lock_file()), "externals": [each.name for each in found]})
+    say(f"{count(len(found), 'external harness')} locked: {lock_file()}")
 
 
 def _to_do(changes: list[Change], file: str) -> str:

@@ -29,6 +29,12 @@ PYTHON = "/usr/bin/python3"
 
 _NODE = Path("node_modules")
 _PIP = Path("python")
+_ALONE = """import os
+
+# Commands that the harness runs must not find its packages.
+for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
+    os.environ.pop(name, None)
+"""
 _SYSTEM_WIDE = Path("/var/cache/harness-eval/external")
 
 
@@ -168,6 +174,7 @@ def _make(external: External, place: Path) -> None:
         if wanted.pypi:
             pip = (sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "--no-input")
             _run((*pip, "--target", str(folder / _PIP), *_named(wanted.pypi, "==")))
+            (folder / _PIP / "sitecustomize.py").write_text(_ALONE, encoding="utf-8")
         _readable(folder)
         settle(folder, place)
 
