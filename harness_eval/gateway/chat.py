@@ -14,7 +14,6 @@ _KNOWN = {
     *("model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stop", "stream"),
     *("response_format", "modalities", "n"),
 }
-_ROLES = {"system": "system", "developer": "system", "user": "user"}
 _ERRORS: dict[Refused, tuple[int, str, str | None]] = {
     "overflow": (400, "invalid_request_error", "context_length_exceeded"),
     "invalid": (400, "invalid_request_error", None),
@@ -104,19 +103,16 @@ def stop_of(stop: Json) -> tuple[str, ...]:
 
 
 def _take(message: Mapping[str, Json], conversation: Conversation, where: str) -> None:
-    role = message.get("role")
+    role = reading.role_of(message, where, "assistant", "tool")
     content = _content(message, conversation, where)
     if role == "assistant":
         _take_reply(message, conversation, where)
     elif role == "tool":
         call_id = reading.text_at(message, "tool_call_id", where)
         conversation.messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
-    elif role in _ROLES:
-        name = message.get("name")
-        told = {"role": _ROLES[role], "content": content}
-        conversation.messages.append({**told, "name": name} if isinstance(name, str) and name else told)
     else:
-        raise ValueError(f"{where}.role must be system, developer, user, assistant or tool")
+        name, told = message.get("name"), {"role": role, "content": content}
+        conversation.messages.append({**told, "name": name} if isinstance(name, str) and name else told)
 
 
 def _content(message: Mapping[str, Json], conversation: Conversation, where: str) -> Content:

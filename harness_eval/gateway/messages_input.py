@@ -18,22 +18,20 @@ def take_message(message: Mapping[str, Json], conversation: Conversation, where:
     Raises:
         ValueError: it is not of its shape.
     """
-    role, content = message.get("role"), message.get("content")
+    role, content = reading.role_of(message, where, "assistant"), message.get("content")
     blocks: Sequence[Mapping[str, Json]] = (
         [{"type": "text", "text": content}] if isinstance(content, str) else reading.objects(content, where)
     )
     if role == "assistant":
         _take_reply(blocks, conversation, where)
-    elif role in ("user", "system"):
+    else:
         for block in blocks:
             if block.get("type") == "tool_result":
                 conversation.answer(reading.text_at(block, "tool_use_id", where), _result(block, conversation, where))
         rest = [block for block in blocks if block.get("type") != "tool_result"]
         parts = reading.parts_of([_plain(block) for block in rest], conversation, where)
         if parts or not blocks:
-            conversation.tell(str(role), reading.joined(parts))
-    else:
-        raise ValueError(f"{where}.role must be user, assistant or system")
+            conversation.tell(role, reading.joined(parts))
 
 
 def _take_reply(blocks: Sequence[Mapping[str, Json]], conversation: Conversation, where: str) -> None:

@@ -22,6 +22,7 @@ SETTINGS = {
 """Keys of a request that ask for a way of sampling, thinking or serving: recorded, and never sent on."""
 
 _MEANINGLESS = frozenset({"user", "metadata", "safety_identifier", "client_metadata"})  # say who asks, not what
+_ROLES = {"system": "system", "developer": "system", "user": "user"}
 _IMAGE_FOLLOWS = "(an image follows)"
 
 
@@ -181,6 +182,18 @@ def objects(value: Json, where: str) -> list[Mapping[str, Json]]:
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
         raise ValueError(f"{where} must be a list of objects")
     return value
+
+
+def role_of(entry: Mapping[str, Json], where: str, *others: str) -> str:
+    """Who says a message: the system, which may be called developer, the user, or one of the others.
+
+    Raises:
+        ValueError: somebody else.
+    """
+    role = entry.get("role")
+    if isinstance(role, str) and role in (*_ROLES, *others):
+        return _ROLES.get(role, role)
+    raise ValueError(f"{where}.role must be one of {', '.join((*_ROLES, *others))}")
 
 
 def text_at(entry: Mapping[str, Json], key: str, where: str) -> str:

@@ -11,7 +11,6 @@ from harness_eval.gateway import reading
 from harness_eval.gateway.reading import Conversation
 from harness_eval.types import Json
 
-_ROLES = {"system": "system", "developer": "system", "user": "user"}
 _LONGEST_NAME = 64  # characters that servers allow a tool
 _SEAL = "harness-eval:"  # how the encrypted content of ours begins; it hides nothing, and needs not to
 _RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
@@ -42,13 +41,11 @@ def take_item(item: Mapping[str, Json], conversation: Conversation, where: str) 
 
 def _take_message(item: Mapping[str, Json], conversation: Conversation, where: str) -> None:
     content = reading.joined(reading.parts_of(item.get("content"), conversation, f"{where}.content"))
-    role = item.get("role")
+    role = reading.role_of(item, where, "assistant")
     if role == "assistant":
         conversation.say(content)
-    elif role in _ROLES:
-        conversation.tell(_ROLES[role], content)
     else:
-        raise ValueError(f"{where}.role must be system, developer, user or assistant")
+        conversation.tell(role, content)
 
 
 def _take_reasoning(item: Mapping[str, Json], conversation: Conversation, where: str) -> None:
