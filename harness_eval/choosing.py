@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness_eval.config import read_yaml
 from harness_eval.design import Plan, plan_harnesses
-from harness_eval.errors import ConfigError
+from harness_eval.errors import ConfigError, nearest
 from harness_eval.external.adapter import External, load_external, named_externals
 from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness, named_harnesses
@@ -39,8 +39,11 @@ def load_any_harness(name_or_path: str) -> Harness | External:
     path = Path(name_or_path)
     if path.suffix in (".yaml", ".yml") and path.is_file():
         return load_external(path) if "launch" in read_yaml(path) else load_harness(name_or_path)
-    outside = name_or_path in named_externals() and name_or_path not in named_harnesses()
-    return load_external(name_or_path) if outside else load_harness(name_or_path)
+    known, outside = named_harnesses(), named_externals()
+    if path.suffix not in (".yaml", ".yml") and "/" not in name_or_path and name_or_path not in {*known, *outside}:
+        hint = nearest(name_or_path, [*known, *outside])
+        raise ConfigError(f"no harness {name_or_path!r}; {hint}; or give the path of a YAML file")
+    return load_external(name_or_path) if name_or_path in outside.keys() - known else load_harness(name_or_path)
 
 
 def _plan(config: StudyConfig, named: Sequence[Harness]) -> Plan:

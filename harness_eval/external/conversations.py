@@ -65,12 +65,22 @@ class Talk:
     """All exchanges of a trial, sorted: each is in the main conversation, among the summaries, or beside both.
 
     `summaries` has, by the number of the first request of the main conversation that tells it, the exchange in which a
-    summary was asked for.
+    summary was asked for, which may have been a turn of that conversation.
     """
 
     main: Conversation
     summaries: dict[int, Heard]
     beside: tuple[Heard, ...]
+
+    @property
+    def every(self) -> list[Heard]:
+        """All of them in the order of their requests, each once."""
+        found = {turn.exchange.number: turn for turn in (*self.main.turns, *self.summaries.values(), *self.beside)}
+        return [found[number] for number in sorted(found)]
+
+    def is_summary(self, turn: Heard) -> bool:
+        """Whether this is where a summary was asked for."""
+        return any(turn is each for each in self.summaries.values())
 
 
 def sorted_out(exchanges: Sequence[Exchange], instruction: str) -> Talk:
@@ -87,10 +97,8 @@ def sorted_out(exchanges: Sequence[Exchange], instruction: str) -> Talk:
     main = max(found, key=lambda each: _importance(each, instruction))
     summaries = _summaries(main, [turn for each in found for turn in each.answered])
     asked = {turn.exchange.number for turn in summaries.values()}
-    kept = [turn for turn in main.turns if turn.exchange.number not in asked]
     beside = [turn for each in found if each is not main for turn in each.turns]
-    others = tuple(turn for turn in beside if turn.exchange.number not in asked)
-    return Talk(Conversation(kept, main.replaced, main.again), summaries, others)
+    return Talk(main, summaries, tuple(turn for turn in beside if turn.exchange.number not in asked))
 
 
 def _importance(conversation: Conversation, instruction: str) -> tuple[bool, bool, int, int]:

@@ -127,10 +127,11 @@ class Facts:
 
 def facts_of(talk: Talk, instruction: str, compactions: int) -> Facts:
     """What the exchanges of one trial show."""
-    every = [*talk.main.turns, *talk.summaries.values(), *talk.beside]
+    every = talk.every
     if not every:
         return Facts()
-    last = talk.main.answered[-1].reply if talk.main.answered else None
+    steps = [turn for turn in talk.main.answered if not talk.is_summary(turn)]
+    last = steps[-1].reply if steps else None
     return Facts(
         tools=_tools(talk.main.turns),
         prompt=_prompt(talk.main.turns, instruction),
@@ -221,7 +222,7 @@ def _results(turns: Sequence[Heard]) -> Results:
 def _requests(talk: Talk, every: Sequence[Heard]) -> Requests:
     return Requests(
         all=len(every),
-        main=len(talk.main.turns),
+        main=sum(not talk.is_summary(turn) for turn in talk.main.turns),
         again=len(talk.main.again),
         summaries=len(talk.summaries),
         beside=len(talk.beside),
@@ -237,7 +238,7 @@ def _beginning(turn: Heard) -> str:
 
 
 def _asked(every: Sequence[Heard]) -> Asked:
-    asked = [turn.exchange.asked for turn in sorted(every, key=lambda each: each.exchange.number)]
+    asked = [turn.exchange.asked for turn in every]
     settings = {key: value for each in asked for key, value in each.settings.items()}
     return Asked(
         wires=tuple(dict.fromkeys(turn.exchange.wire for turn in every)),

@@ -47,13 +47,15 @@ class _Writer:
 def recorded(talk: Talk, instruction: str) -> Recorded:
     """The record of a trial: a step for each reply of the main conversation, compactions, what the harness said.
 
-    Every reply outside of it is in no event; its usage is added by `usage_beside`.
+    What was said beside it is in no event.
     """
     main = talk.main.turns
     if not main:
         return Recorded(Trajectory("", instruction))
     writer = _Writer()
     for number, turn in enumerate(main):
+        if talk.is_summary(turn):
+            continue
         _say(writer, turn, talk)
         if turn.reply is not None:
             _step(writer, turn, main[number + 1] if number + 1 < len(main) else None)

@@ -16,12 +16,8 @@ from harness_eval.sandboxes.base import Sandbox
 _PROGRAMS = Path(__file__).parent / "inside"
 _PATIENCE = 30.0  # seconds in which the relay must listen
 
-# A command of the model may end the relay: it comes back at the same port, and the harness asks again.
 _START = """port="${TMPDIR:-/tmp}/.relay"
-once() {
-  if command -v python3 > /dev/null; then python3 -I -S relay.py SOCKET "$port"; else node relay.js SOCKET "$port"; fi
-}
-( cd FOLDER; while true; do once; sleep 0.2; done ) < /dev/null > "$port.said" 2>&1 &
+( cd FOLDER; exec sh relay.sh SOCKET "$port" ) < /dev/null > "$port.said" 2>&1 &
 for _ in $(seq 600); do
   if [ -s "$port" ]; then exec cat "$port"; fi
   sleep 0.05
@@ -46,7 +42,7 @@ def meeting_place() -> Iterator[Path]:
         raise SandboxFailure(f"no folder for a gateway could be made: {error}") from error
     try:
         folder.chmod(0o711)  # the box's user is nobody where we are root
-        for name in ("relay.py", "relay.js"):
+        for name in ("relay.sh", "relay.py", "relay.js"):
             shutil.copyfile(_PROGRAMS / name, folder / name)
             (folder / name).chmod(0o644)
         yield folder
