@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness_eval.reference.offers import Offer, Parameter, described_offers, native_offers
 from harness_eval.reference.results import Result, unframed
-from harness_eval.reference.surroundings import folder_named, without_reminders
+from harness_eval.reference.surroundings import folder_named, shows_calls, without_reminders
 from harness_eval.types import Json
 
 _DIALECTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
@@ -151,7 +151,8 @@ def _own(message: Mapping[str, Json], text: str, dialect: str) -> Turn:
     if thinking is None and said != text:
         thinking = text  # a harness may show earlier reasoning as text
     marks = {name: call for name, _, call in _DIALECTS}
-    called = bool(message.get("tool_calls")) or (dialect in marks and bool(marks[dialect].search(said)))
+    written = dialect in marks and bool(marks[dialect].search(said))
+    called = bool(message.get("tool_calls")) or written or (dialect == "native" and shows_calls(said))
     return Turn(said, thinking, called)
 
 

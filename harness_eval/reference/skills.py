@@ -42,7 +42,7 @@ _READS = re.compile(r"\b(?:read|view|show|display|open|print)s?\b", re.IGNORECAS
 _TODO = re.compile(r"\b(?:todo|to-do)\b|\bplan\b", re.IGNORECASE)
 _ENDS = re.compile(
     r"\b(?:end|finish|hand in|submit|complete)s? (?:the|your) (?:work|task|trial|answer|result)\b|\bhand it in\b"
-    r"|\b(?:task|work) is (?:done|complete|finished)\b",
+    r"|\b(?:task|work) is (?:done|complete|finished)\b|\bprovides? (?:a|the) final answer\b",
     re.IGNORECASE,
 )
 

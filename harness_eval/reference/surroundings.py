@@ -8,6 +8,7 @@ from typing import Any
 
 from harness_eval.reference.offers import Offer
 
+_CALLS_SHOWN = re.compile(r"^Calling tools:$", re.MULTILINE)
 _REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _FOLDER = re.compile(
     r"\b(?:working[ _-]directory|working[ _-]dir|workdir|cwd|project root|workspace root)\b[^/\n]{0,40}?"
@@ -27,6 +28,11 @@ _CODE = re.compile(r"(?:Exit Code|Exit code|exited with code):? (?P<code>-?\d+)"
 def without_reminders(text: str) -> str:
     """A text without what a harness whispers into it between tags of its own."""
     return _REMINDER.sub("\n", text).strip("\n") if "<system-reminder>" in text else text
+
+
+def shows_calls(text: str) -> bool:
+    """Whether an own message is shown with its calls written out as text."""
+    return bool(_CALLS_SHOWN.search(text))
 
 
 def output_in(text: str) -> tuple[str, bool] | None:
