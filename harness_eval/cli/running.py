@@ -98,7 +98,8 @@ def _resume(folder: Path) -> str:
 
 
 def _count(resolved: Study) -> str:
-    parts = ((resolved.tasks, "task"), (resolved.harnesses, "harness"), (resolved.endpoints, "endpoint"))
+    harnesses = (*resolved.harnesses, *resolved.externals)
+    parts = ((resolved.tasks, "task"), (harnesses, "harness"), (resolved.endpoints, "endpoint"))
     return " x ".join(count(len(each), name) for each, name in parts)
 
 
@@ -108,7 +109,8 @@ def say_how_it_ended(resolved: Study, ended: Ended, again: Sequence[str]) -> Non
         say("The endpoint is a scripted agent and no language model: these numbers show what the suite can find.")
     for name, harnesses in ended.unsupported.items():
         if harnesses:
-            refused = f"{len(harnesses)} of {len(resolved.harnesses)} harnesses"
+            all_of_them = len(resolved.harnesses) + len(resolved.externals)
+            refused = f"{len(harnesses)} of {all_of_them} harnesses"
             say(f"{refused} cannot run on {name} (--probe tries them again):")
         for line in by_reason(harnesses):
             say(f"  {line}")
