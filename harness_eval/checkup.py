@@ -27,12 +27,13 @@ from harness_eval.reference.wire import spoken
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.types import Json, Limits, Reply, Request, Usage
 
-State: TypeAlias = Literal["works", "does not work", "not installed", "cannot be installed"]
+State: TypeAlias = Literal["works", "does not work", "offers no tools", "not installed", "cannot be installed"]
 
 LIMITS = Limits(steps=12, tokens=2_000_000, seconds=120.0)
 """What one check-up may use."""
 
 _TASK = "Write the word hello into the file greeting.txt in the working directory, then check what is in it."
+_NO_TOOLS = "it asks, but no command can be run through it"
 _DONE = "The greeting is written."
 _PLAN = Plan(
     (
@@ -134,10 +135,8 @@ async def _left_undone(box: Sandbox, agent: ExternalAgent) -> str:
     if written.strip() == "hello":
         return ""
     if not agent.facts.tools.names:
-        return "it asks, but offers no tools, so no command can be run through it"
-    return (
-        f"it asks, but the command that it was told to run was not run; it offers {', '.join(agent.facts.tools.names)}"
-    )
+        return _NO_TOOLS
+    return f"the command that it was told to run was not run; it offers {', '.join(agent.facts.tools.names)}"
 
 
 def _told(external: External, agent: ExternalAgent, problem: str) -> Checkup:
@@ -156,7 +155,7 @@ def _told(external: External, agent: ExternalAgent, problem: str) -> Checkup:
         )
     if not problem and version and version != external.version.removeprefix("v"):
         problem = f"its version is {version}, not {external.version}"
-    state: State = "does not work" if problem else "works"
+    state: State = "offers no tools" if problem == _NO_TOOLS else "does not work" if problem else "works"
     return Checkup(external.name, state, problem, version, facts.requests.all, 0.0, seen)
 
 

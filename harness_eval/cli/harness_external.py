@@ -73,11 +73,9 @@ def doctor(names: _Names = None, sandbox: _Sandbox = "auto", as_json: JsonFlag =
     if as_json:
         print_json({"harnesses": rows})
         return
+    keys = ("harness", "state", "version_found", "requests", "seconds", "note")
     columns = ("harness", "state", "version", "requests", "seconds", "what else")
-    print_table(
-        columns,
-        ([row[key] for key in ("harness", "state", "version_found", "requests", "seconds", "note")] for row in rows),
-    )
+    print_table(columns, ([row[key] or None for key in keys] for row in rows))
 
 
 def lock_externals(names: Sequence[str], sandbox: str = "auto") -> list[Checkup]:
@@ -132,10 +130,8 @@ def print_shown(external: External) -> None:
     """An external harness as text."""
     print(f"{external.name}, version {external.version}, id {external.id}\n{external.about}\n")
     wanted = external.install
-    packages = [
-        *(f"{n} {v} (npm)" for n, v in wanted.npm.items()),
-        *(f"{n} {v} (PyPI)" for n, v in wanted.pypi.items()),
-    ]
+    packages = [f"{name} {version} (npm)" for name, version in wanted.npm.items()]
+    packages += [f"{name} {version} (PyPI)" for name, version in wanted.pypi.items()]
     why_not = installing.cannot_install(external)
     rows = [
         ("wire", external.wire),

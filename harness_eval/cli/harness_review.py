@@ -117,9 +117,7 @@ def lock(
     _refuse_both(markdown, as_json)
     if outside := [name for name in names or () if name in named_externals()]:
         if check or markdown or file or len(outside) < len(names or ()):
-            raise ConfigError(
-                f"{outside[0]}: external harnesses are locked by themselves, and compared by harness doctor"
-            )
+            raise ConfigError(f"{outside[0]}: an external harness is locked by itself, and compared by harness doctor")
         _lock_externals(outside, as_json)
         return
     known = named_harnesses()

@@ -200,7 +200,8 @@ def _readable(folder: Path) -> None:
 
 
 def _size(place: Path) -> int:
-    return sum(path.lstat().st_size for path in place.rglob("*"))
+    found = (path.lstat() for path in place.rglob("*"))
+    return sum({each.st_ino: each.st_blocks * 512 for each in found}.values())  # some files have several names
 
 
 def _python_version() -> str:

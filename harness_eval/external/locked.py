@@ -16,7 +16,7 @@ _WORDS = {"tools": "the tools it offers", "system": "its system prompt"}
 
 
 class Seen(BaseModel):
-    """One harness as it was seen: version, adapter, hashes of tools and system prompt, how many tools, how long a prompt.
+    """One harness as it was seen: version, adapter, hashes of tools and system prompt, number and characters of these.
 
     `system` is a hash over what does not change from day to day or from place to place.
     """

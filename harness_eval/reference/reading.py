@@ -78,7 +78,7 @@ class Situation:
     @property
     def sentinel(self) -> str:
         """The word whose printing ends the work, or ""."""
-        match = _SENTINEL.search(self.system)
+        match = _SENTINEL.search(self.system) or _SENTINEL.search(self.task)
         return match[1] if match else ""
 
     @property
