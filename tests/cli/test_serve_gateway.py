@@ -1,0 +1,44 @@
+"""`harness-eval serve --gateway`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cli.conftest import Said, start
+from tests.doubles import make_task
+from tests.gateway.front import PARAMETERS
+
+
+def test_a_gateway_is_served_on_its_own_in_front_of_the_reference_endpoint(
+    tmp_path: Path, harness_eval: Callable[..., Said]
+) -> None:
+    task, path = make_task(tmp_path / "suite"), tmp_path / "wire.jsonl"
+    with start("serve", "--gateway", "--suite", task.folder.parent, "--wire-log", path) as process:
+        assert process.stdout is not None
+        base_url, key = (process.stdout.readline().strip() for _ in range(2))
+        tools = [{"type": "function", "name": "bash", "description": "Run a shell command.", "parameters": PARAMETERS}]
+        body = json.dumps({"model": "any", "input": task.instruction, "tools": tools}).encode()
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        asked = urllib.request.Request(f"{base_url}/v1/responses", body, headers)
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            output = json.load(answer)["output"]
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert output[-1]["name"] == "bash"
+    assert json.loads(output[-1]["arguments"]) == {"command": "cat readme.txt"}
+    assert (process.returncode, "Traceback" in err) == (0, False)
+    told = harness_eval("diagnose", path)
+    assert json.loads(told.out.splitlines()[0])["label"] == "ok.tool_call"
+
+
+def test_what_belongs_to_a_gateway_is_refused_without_one(tmp_path: Path, harness_eval: Callable[..., Said]) -> None:
+    done = harness_eval("serve", "--wire-log", tmp_path / "wire.jsonl")
+    assert (done.code, "belong to --gateway" in done.err) == (2, True)
+    done = harness_eval("serve", "--gateway", "--host", "0.0.0.0")
+    assert (done.code, "listens on 127.0.0.1 only" in done.err) == (2, True)
+    done = harness_eval("serve", "--gateway", "--wire-log", tmp_path / "none" / "wire.jsonl")
+    assert (done.code, "--wire-log" in done.err) == (2, True)
