@@ -23,6 +23,7 @@ from harness_eval.harness import Harness, load_harness, make_harness, named_harn
 from harness_eval.types import Compaction, Event, Json, Note, Reply, Request, Step, StopReason, Trajectory, TrialKey
 
 Part = Literal["harness", "system", "notes", "summary", "request", "action", "stop"]
+EXTERNAL = "it is an external harness: what it sends is its own, and nothing of it is derived"
 _SHOWN = 60  # characters of a text that differs
 
 
@@ -69,14 +70,15 @@ class Compared:
 class Checked:
     """A whole run: trials compared, those of them that differ, those without a record, and what was compared.
 
-    `strangers` are trials of no harness of this study; `recovered` are trials that were also read on from a leaked
-    call, of which only the strict reading is compared.
+    `strangers` are trials of no harness of this study, `external` those of which nothing is derived; `recovered` are
+    trials that were also read on from a leaked call, of which only the strict reading is compared.
     """
 
     trials: int = 0
     differing: int = 0
     without_record: int = 0
     strangers: int = 0
+    external: int = 0
     recovered: int = 0
     requests: int = 0
     replies: int = 0
@@ -112,6 +114,8 @@ def check(folder: Path, rows: Iterable[store.Row], harnesses: Mapping[str, Harne
         total.recovered += row.get("recovered") is not None
         if harness is None:
             total.strangers += 1
+        elif harness == EXTERNAL:
+            total.external += 1
         elif record is None:
             total.without_record += 1
         else:
@@ -140,6 +144,8 @@ def rebuilt(study: Mapping[str, Json]) -> dict[str, Harness | str]:
 
 def _rebuilt(record: Mapping[str, Json]) -> Harness | str:
     spec = record.get("spec")
+    if "external" in record:
+        return EXTERNAL
     if not isinstance(spec, dict):
         return f"harness {record['name']}: its levels were not recorded"
     try:
@@ -154,6 +160,8 @@ def changes(study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -
     named = named_harnesses()
     found = {}
     for name, harness in harnesses.items():
+        if harness == EXTERNAL:
+            continue
         told = [harness] if isinstance(harness, str) else wire_changes(recorded[name], harness)
         if name in named and (today := load_harness(name)).version != recorded[name].get("version"):
             told.append(f"version {recorded[name].get('version')} was recorded, today's is {today.version}")

@@ -131,6 +131,7 @@ def _checked_json(checked: Checked, changed: Mapping[str, Sequence[str]]) -> dic
             "differing": checked.differing,
             "without_record": checked.without_record,
             "of_no_harness": checked.strangers,
+            "external": checked.external,
         },
         "requests": checked.requests,
         "replies": {"read": checked.replies, "not_kept": checked.unkept},
@@ -151,6 +152,7 @@ def _print_checked(checked: Checked) -> None:
         (checked.unkept, "replies were not kept"),
         (checked.without_record, "trials have no record"),
         (checked.strangers, "trials are of no harness of this study"),
+        (checked.external, "trials are of external harnesses, of which nothing is derived"),
         (checked.recovered, "trials were read on from a leaked call; that reading is not compared"),
     ):
         if number:

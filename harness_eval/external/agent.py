@@ -165,7 +165,9 @@ class ExternalAgent:
         if self.external.id not in _versions:
             command = f'HOME="$(mktemp -d)" exec {shlex.join(self.external.version_command)}'
             said = await self.sandbox.run(command, timeout=_ASKING, env=env)
-            _versions[self.external.id] = last_words(said.output, 200) if said.exit_code == 0 else ""
+            lines = last_words(said.output).splitlines() if said.exit_code == 0 else []
+            told = next((line for line in lines if self.external.version in line), "".join(lines[-1:]))
+            _versions[self.external.id] = told.strip()[:200]
         return _versions[self.external.id]
 
     async def _launch(self, command: str, env: dict[str, str]) -> None:

@@ -135,8 +135,9 @@ def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Har
     impacts = tuple(
         _impact(entries[name], harness, keys, differing, _recut(folder, keys, recorded[name], harness))
         for name, harness in harnesses.items()
+        if harness != replaying.EXTERNAL
     )
-    silent = checked.strangers + checked.without_record
+    silent = checked.strangers + checked.without_record + checked.external
     return Recorded(folder, study, impacts, frozenset(keys) - differing.keys(), silent)
 
 

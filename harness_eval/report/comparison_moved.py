@@ -62,6 +62,7 @@ def levels(pairing: Pairing, canonical: str | None, before_TH: Any, after_TH: An
     if reason or canonical is None:
         return {"rows": [], "reason": reason}
     kept = [place for place, (one, other) in enumerate(zip(*labels, strict=True)) if one == other]
+    kept = [place for place in kept if "external" not in sides[0][pairing.harnesses[place]]]  # it has no levels
     varied = [pairing.before.recorded.levels(sides[0][pairing.harnesses[place]]) for place in kept]
     usual = pairing.before.recorded.levels(sides[0][canonical])
     before, after, moved = (

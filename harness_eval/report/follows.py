@@ -34,7 +34,7 @@ def followed_in(study: Mapping[str, Json]) -> dict[str, str]:
     if not isinstance(entries, list) or not isinstance(varied, list):
         return {}
     levels = [entry.get("labels") for entry in entries if isinstance(entry, Mapping)]
-    return followed([labels for labels in levels if isinstance(labels, Mapping)], varied)
+    return followed([labels for labels in levels if isinstance(labels, Mapping) and labels], varied)
 
 
 def follows_phrase(axis: str) -> str:

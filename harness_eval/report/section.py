@@ -79,7 +79,7 @@ def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
     names = [harness["name"] for harness in harnesses]
     # Without a canonical harness there is nothing to compare a level with: what depends on it is dropped afterwards.
     known = canonical in names
-    levels = [recorded.levels(harness) if known else {} for harness in harnesses]
+    levels = [None if "external" in each else recorded.levels(each) if known else {} for each in harnesses]
     place = names.index(canonical) if known else 0
     groups = _groups(recorded)
     drawn = recorded.study.get("sampled")

@@ -101,20 +101,23 @@ class _Fit:
 
 def axis_effects(
     mean_TH: Array,
-    levels: Sequence[Mapping[str, str]],
+    levels: Sequence[Mapping[str, str] | None],
     canonical: Mapping[str, str],
     groups: Groups | None = None,
 ) -> AxisEffects:
     """Main effects of all levels that occur, relative to the canonical levels, on the scale of scores.
 
-    levels: one mapping axis -> level a harness; an axis that is missing there is at its canonical level.
-    Harnesses without a judged cell are left out; missing cells are filled by the additive fit and the standard errors
-    widened by the share that was filled. A level that the design cannot separate from others has effect None and a
-    reason. Limits and p values are None below 20 tasks or five groups of tasks. Effects hold for the axis, not only
-    for these configurations, as far as lack of fit can be estimated; where it cannot (no spare harness) a note says so.
+    levels: one mapping axis -> level a harness; an axis that is missing there is at its canonical level. None: it is no
+    harness of levels. Such ones and those without a judged cell are left out; missing cells are filled by the additive
+    fit and the standard errors widened by the share that was filled. A level that the design cannot separate from
+    others has effect None and a reason. Limits and p values are None below 20 tasks or five groups of tasks. Effects
+    hold for the axis, not only for these configurations, as far as lack of fit can be estimated; where it cannot (no
+    spare harness) a note says so.
     """
+    known = [(h, own) for h, own in enumerate(levels) if own is not None]
+    mean_TH = mean_TH[:, [h for h, _ in known]]
     tested = judged_columns(mean_TH)
-    coding = code_levels([levels[h] for h in tested], canonical)
+    coding = code_levels([known[h][1] for h in tested], canonical)
     if not coding.names:
         return AxisEffects((), (), None, None, None, ())
     judged_T = judged_tasks(mean_TH)

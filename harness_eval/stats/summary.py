@@ -35,6 +35,8 @@ __all__ = [
     "summarise",
 ]
 
+Levels = Mapping[str, str] | None
+
 
 @dataclass(frozen=True, slots=True)
 class Worst:
@@ -113,7 +115,7 @@ class Origin:
     sampled: Sequence[int] | None = None  # harnesses drawn at random from the family; None: not known, all may be
 
     def summarise(
-        self, score_THR: Array, valid_THR: Mask, canonical: int, levels: Sequence[Mapping[str, str]], *, seed: int
+        self, score_THR: Array, valid_THR: Mask, canonical: int, levels: Sequence[Levels], *, seed: int
     ) -> Summary:
         """`summarise` of tasks and harnesses of this origin. Raises ValueError when there are not as many groups."""
         cells = cell_means(score_THR, valid_THR)
@@ -127,18 +129,17 @@ class Origin:
         mean_TH, kept = cells.mean_TH[judged_T][:, tested], groups and groups.rows(judged_T)
         draws = posterior(mean_TH, np.random.default_rng([seed, 0]), kept)
         run = _Run(cells, mean_TH, tuple(tested.tolist()), canonical, draws, seed, groups, kept, self.sampled)
-        return _summary(run, axis_effects(cells.mean_TH, levels, levels[canonical], groups))
+        return _summary(run, axis_effects(cells.mean_TH, levels, levels[canonical] or {}, groups))
 
 
-def summarise(
-    score_THR: Array, valid_THR: Mask, canonical: int, levels: Sequence[Mapping[str, str]], *, seed: int
-) -> Summary:
+def summarise(score_THR: Array, valid_THR: Mask, canonical: int, levels: Sequence[Levels], *, seed: int) -> Summary:
     """Everything a report prints, of tasks that stand alone and harnesses of unknown origin (else: `Origin.summarise`).
 
     score_THR: scores 0..1 of task, harness, repeat. **NaN marks a slot that was never planned** (padding, when
     harnesses have different numbers of repeats); a planned trial that was lost carries any number, say 0.
     valid_THR: True where a verdict exists; False for lost trials and for padding.
-    canonical: index of the canonical harness.  levels: for each harness its level on each axis, axis -> label.
+    canonical: index of the canonical harness.  levels: for each harness its level on each axis, axis -> label; None for
+    one that is no harness of levels, which no effect rests on.
     Raises ValueError when shapes disagree, a valid score is outside 0..1, or there is no harness.
     """
     return Origin().summarise(score_THR, valid_THR, canonical, levels, seed=seed)

@@ -57,7 +57,7 @@ def test_a_run_that_is_as_recorded_is_good(harness_eval: Run, folder: Path) -> N
 
 def test_the_same_as_json(harness_eval: Run, folder: Path) -> None:
     found = harness_eval("replay", folder, "--json").json
-    assert found["trials"] == {"compared": 6, "differing": 0, "without_record": 0, "of_no_harness": 0}
+    assert found["trials"] == {"compared": 6, "differing": 0, "without_record": 0, "of_no_harness": 0, "external": 0}
     assert found["requests"] == found["replies"]["read"] > 6
     assert (found["harnesses"], found["differences"]) == ({}, [])
 

@@ -13,6 +13,7 @@ from harness_eval import report, store
 from harness_eval.errors import ConfigError
 from harness_eval.estimate import estimate
 from harness_eval.planning import Study, record, resolve
+from harness_eval.replaying import check, rebuilt
 from harness_eval.study_file import load_study
 from tests.doubles import make_task
 from tests.external.scripted import script_harness
@@ -116,6 +117,14 @@ def test_a_run_records_reports_and_resumes_them(write: Write, tmp_path: Path) ->
     again, _ = run(resolved(tmp_path / "study.yaml"), folder)
     assert (again.judged, again.lost) == (2, {"harness": 1})
     assert sum(1 for _ in store.rows(folder)) == 4
+
+
+def test_a_replay_derives_nothing_of_them(write: Write, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    run(resolved(write(harnesses=["script-plain.yaml"])), folder)
+    harnesses = rebuilt(store.read_study(folder))
+    checked = check(folder, store.latest(folder), harnesses)
+    assert (checked.trials, checked.external, checked.differing) == (1, 1, 0)
 
 
 def test_a_folder_is_not_resumed_under_another_adapter(write: Write, tmp_path: Path) -> None:

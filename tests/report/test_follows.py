@@ -30,5 +30,10 @@ def test_a_study_that_does_not_say_what_it_varied_ties_nothing() -> None:
     assert followed_in({"harnesses": harnesses, "axes": ["protocol"]}) == {"results": "protocol"}
 
 
+def test_an_external_harness_unties_nothing() -> None:
+    harnesses = [{"name": "a", "labels": NATIVE}, {"name": "b", "labels": TEXT}, {"name": "c", "labels": {}}]
+    assert followed_in({"harnesses": harnesses, "axes": ["protocol"]}) == {"results": "protocol"}
+
+
 def test_what_decides_a_level_is_said_where_it_is_known() -> None:
     assert [follows_phrase("protocol"), follows_phrase("")] == ["follows protocol", "not varied by itself"]

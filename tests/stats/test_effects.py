@@ -36,6 +36,14 @@ def share(found: AxisEffects, axis: str) -> float | None:
     return next(entry.share for entry in found.axes if entry.axis == axis)
 
 
+def test_no_effect_rests_on_a_harness_without_levels() -> None:
+    table = scores(FACTORIAL, {"json": 2.0}, 40, 1)
+    beside = np.column_stack([table, np.zeros(len(table))])
+    alone = axis_effects(table, FACTORIAL, CANONICAL)
+    assert axis_effects(beside, [*FACTORIAL, None], CANONICAL) == alone
+    assert axis_effects(beside, [*FACTORIAL, {}], CANONICAL) != alone
+
+
 def test_a_planted_drop_is_found_on_its_axis_and_on_no_other() -> None:
     found = axis_effects(scores(FACTORIAL, {"json": 2.0}, 100, 1), FACTORIAL, CANONICAL)
     json = of(found, "json")
