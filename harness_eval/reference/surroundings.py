@@ -16,7 +16,7 @@ _FOLDER = re.compile(
     re.IGNORECASE,
 )
 _OUTPUT = re.compile(  # fields of one line each, the output, fields again
-    r"(?:[A-Z][\w ]{2,30}: ?[^\n]*\n|Command: .*?\nDirectory: [^\n]*\n)*?"
+    r"(?:[A-Z][\w ]{2,40}(?:: ?[^\n]*)?\n|Command: .*?\nDirectory: [^\n]*\n)*?"
     r"(?:Output|Stdout):[ \n](?P<inner>.*?)"
     r"(?P<after>\n(?:Error|Exit Code|Signal|Process Group PGID|Background PIDs): ?[^\n]*)*\s*",
     re.DOTALL,
