@@ -58,11 +58,7 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
     try:
         with boundary("sandbox"), anyio.CancelScope() as scope:
             async with _opened(trial, provider) as (sandbox, folder):
-                if isinstance(trial.harness, External):
-                    agent = _external_agent(trial, trial.harness, endpoint, sandbox, folder)
-                    result = await _play_external(trial, agent, provider)
-                else:
-                    result = await _play(trial, trial.harness, endpoint, sandbox, provider)
+                result = await _play(trial, endpoint, sandbox, folder, provider)
                 scope.shield = True  # what is judged is not lost to a run that is stopped while the box is closed
     except HarnessEvalError as error:
         if result is None:
@@ -86,7 +82,13 @@ async def _opened(trial: Trial, provider: SandboxProvider) -> AsyncIterator[tupl
         yield await undo.enter_async_context(provider.open(spec)), folder
 
 
-async def _play(
+async def _play(trial: Trial, endpoint: Endpoint, sandbox: Sandbox, folder: Path, provider: SandboxProvider) -> Result:
+    if isinstance(trial.harness, External):
+        return await _play_external(trial, _external_agent(trial, trial.harness, endpoint, sandbox, folder), provider)
+    return await _play_parametric(trial, trial.harness, endpoint, sandbox, provider)
+
+
+async def _play_parametric(
     trial: Trial, harness: Harness, endpoint: Endpoint, sandbox: Sandbox, provider: SandboxProvider
 ) -> Result:
     """Let the agent work in the box and judge what it left. Failures are caught here, so that leaving the box cannot
@@ -122,7 +124,7 @@ def _external_agent(
 
 
 async def _play_external(trial: Trial, agent: ExternalAgent, provider: SandboxProvider) -> Result:
-    """As `_play`, for a harness that works by itself; what it used in requests beside its record counts too."""
+    """As `_play_parametric`, for a harness that works by itself; what it used in requests beside its record counts too."""
     record: Trajectory | None = None
     try:
         record = await agent.run()
