@@ -124,7 +124,7 @@ def _external_agent(
 
 
 async def _play_external(trial: Trial, agent: ExternalAgent, provider: SandboxProvider) -> Result:
-    """As `_play_parametric`, for a harness that works by itself; what it used in requests beside its record counts too."""
+    """As `_play_parametric`, for a harness that works by itself; what it used beside its record counts too."""
     record: Trajectory | None = None
     try:
         record = await agent.run()
