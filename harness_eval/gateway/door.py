@@ -41,8 +41,9 @@ class Door:
     """What stands between one harness and an endpoint, for one trial or, without limits, for as long as it is open.
 
     `exchanges` are in the order in which they ended; their numbers are in the order in which they came. `key` is what
-    the harness is given in place of the endpoint's. `stop` is the limit that was reached, `failure` what the endpoint
-    failed with last, unless a later request got its reply; after either of them has set `ended`, all is refused.
+    the harness is given in place of the endpoint's. `stop` is the limit that was reached or the overflow that came
+    last, `failure` what the endpoint failed with last; both are forgotten when a later request gets its reply. Once
+    `ended` is set, they stay, and all is refused.
     `turned_away` counts what never became an exchange, by status, method and path. Whoever wants exchanges elsewhere
     replaces `keep`. `place` is the address or the socket's path.
     """
@@ -101,20 +102,19 @@ class Door:
                 reply = await self._endpoint.complete(request)
             self._refused = 0
             if not self.ended.is_set():
-                self.failure = None
+                self.failure = self.stop = None
             self.usage += reply.usage
             return reply
 
     def _check_limits(self) -> None:
-        if self.stop is None and self._limits is not None:
+        if self._limits is not None and not self.ended.is_set():
             if self._steps >= self._limits.steps:
-                self._end(StopReason.STEPS)
+                self._end(StopReason.STEPS, None)
             elif self.usage.total >= self._limits.tokens:
-                self._end(StopReason.TOKENS)
-        if self.stop is not None:
-            raise Refusal("over-budget", f"this trial has reached its limit ({self.stop.value}); do not try again")
-        if self.failure is not None and self.ended.is_set():
-            raise Refusal("down", f"{self.failure}; do not try again")
+                self._end(StopReason.TOKENS, None)
+        if self.ended.is_set():
+            why = f"this trial has reached its limit ({self.stop.value})" if self.stop else str(self.failure)
+            raise Refusal("over-budget" if self.stop else "down", f"{why}; do not try again")
 
     @contextmanager
     def _counting(self) -> Iterator[None]:
@@ -132,18 +132,17 @@ class Door:
         self._refused += 1
         often = self._refused >= _IN_A_ROW
         if isinstance(error, ContextOverflow):
-            if often:
-                self._end(StopReason.OVERFLOW)
+            self._end(StopReason.OVERFLOW, None, for_good=often)
             return Refusal("overflow", str(error))
-        self.failure = error if isinstance(error, BoundaryFailure) else HarnessFailure(str(error))
-        if isinstance(error, EndpointFailure) or often:
-            self._end(None)
+        failure = error if isinstance(error, BoundaryFailure) else HarnessFailure(str(error))
+        self._end(None, failure, for_good=often or isinstance(error, EndpointFailure))
         if isinstance(error, EndpointDown):
             return Refusal("down", str(error))
         return Refusal("unavailable" if isinstance(error, EndpointFailure) else "invalid", str(error))
 
-    def _end(self, stop: StopReason | None) -> None:
-        """Nothing more is answered, unless this door has no limits: then somebody else decides when it closes."""
-        if self._limits is not None:
-            self.stop = self.stop or stop
-            self.ended.set()
+    def _end(self, stop: StopReason | None, failure: BoundaryFailure | None, *, for_good: bool = True) -> None:
+        """Note why there is no reply. Without limits it is never for good: somebody else decides when to close."""
+        if not self.ended.is_set():
+            self.stop, self.failure = stop, failure
+            if for_good and self._limits is not None:
+                self.ended.set()

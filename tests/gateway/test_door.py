@@ -168,12 +168,19 @@ OVERFLOW = {"chat": "maximum context length", "messages": "prompt is too long", 
 async def test_an_overflow_is_told_in_the_words_of_the_wire_and_ends_the_trial_only_if_nothing_helps(wire: str) -> None:
     async with gateway(ContextOverflow("too long")) as door:
         status, body = await ask(door, wire)
-        assert not door.ended.is_set()
+        assert (door.stop, door.ended.is_set()) == (StopReason.OVERFLOW, False)
         for _ in range(4):
             await ask(door, wire)
-        assert door.stop == StopReason.OVERFLOW
+        assert (door.stop, door.ended.is_set()) == (StopReason.OVERFLOW, True)
     assert status == 400
     assert OVERFLOW[wire] in body["error"]["message"]
+
+
+async def test_an_overflow_is_forgotten_by_a_harness_that_sends_less() -> None:
+    answers: list[Any] = [ContextOverflow("too long"), DONE]
+    async with gateway(Scripted(lambda _: answers.pop(0))) as door:
+        assert [(await ask(door, "chat"))[0] for _ in range(2)] == [400, 200]
+        assert (door.stop, door.ended.is_set()) == (None, False)
 
 
 async def test_a_streamed_response_learns_of_an_overflow_inside_of_the_stream() -> None:
