@@ -15,7 +15,10 @@ import orjson
 import zstandard
 from pydantic import TypeAdapter, ValidationError
 
-from harness_eval.types import Compaction, Event, Json, Note, Step, StopReason, Trajectory, TrialKey
+from harness_eval.types import Compaction, Event, Json, Note, Result, Step, StopReason, Trajectory, TrialKey
+
+TRAJECTORIES, WIRE = "trajectories", "wire"
+"""The folders of a run in which its trials are, each with a file by `file_name`."""
 
 _EVENTS: dict[str, type[Event]] = {"step": Step, "note": Note, "compaction": Compaction}
 _LARGEST = 2**29  # bytes that a frame may unpack to: one that says more is damaged, or made to fill the memory
@@ -102,6 +105,24 @@ def pack(key: TrialKey, trajectory: Trajectory, extra: Mapping[str, Json]) -> by
     """A trajectory, and whatever else was recorded about its trial, as one zstd frame of JSON."""
     record = {"key": key, **as_record(trajectory), "extra": extra}
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(dump(record))
+
+
+def keep(folder: Path, result: Result) -> None:
+    """Put the trajectory of a trial, and its wire log if it has one, in place below a run's folder.
+
+    Raises:
+        OSError: as `write_whole`.
+    """
+    name = file_name(result.key)
+    if result.trajectory is not None:
+        write_whole(folder / TRAJECTORIES / name, pack(result.key, result.trajectory, result.extra))
+    if result.wire:
+        (folder / WIRE).mkdir(exist_ok=True)
+        lines = b"".join(dump(entry) + b"\n" for entry in result.wire)
+        # Every request holds all that was said before, so what is the same lies far back.
+        far = zstandard.ZstdCompressionParameters.from_level(3, enable_ldm=True, window_log=25)
+        packed = zstandard.ZstdCompressor(compression_params=far).compress(lines)
+        write_whole(folder / WIRE / name.replace(".json.", ".jsonl."), packed)
 
 
 def as_record(trajectory: Trajectory) -> dict[str, Json]:

@@ -3,6 +3,7 @@
     study.json        what was planned, with the content hash of every harness and task
     results.jsonl     one line a trial, appended when it ends; of several lines for one trial the latest counts
     trajectories/     one zstd frame of JSON a trial, in place before its line is appended
+    wire/             likewise the wire log of a trial under an external harness, which no record can derive
 
 A line counts once it can be read whole. A line torn by a crash does not, so its trial is owed again; the same holds for
 a lost trial (one with a failure), which is why a trial may have more than one line. A judged trial is never run again.
@@ -23,7 +24,7 @@ from harness_eval.diagnosis.trial import retries_by_label, turns_by_label
 from harness_eval.errors import ConfigError
 from harness_eval.types import Json, Result, Trajectory, TrialKey, Usage
 
-STUDY, RESULTS, TRAJECTORIES, LOCK = "study.json", "results.jsonl", "trajectories", ".lock"
+STUDY, RESULTS, TRAJECTORIES, LOCK = "study.json", "results.jsonl", recording.TRAJECTORIES, ".lock"
 
 _UNCOMPARED = {"created"}  # keys of study.json that may differ when a run is resumed
 _SHOWN = 6  # differing fields named in one message
@@ -186,9 +187,7 @@ class RunFolder:
         """
         try:
             for result in results:
-                if result.trajectory is not None:
-                    frame = recording.pack(result.key, result.trajectory, result.extra)
-                    recording.write_whole(self.folder / TRAJECTORIES / recording.file_name(result.key), frame)
+                recording.keep(self.folder, result)
             lines = b"".join(recording.dump(row_of(result)) + b"\n" for result in results)
             while lines:
                 lines = lines[os.write(self._results, lines) :]

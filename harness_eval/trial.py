@@ -137,7 +137,7 @@ async def _play_external(trial: Trial, agent: ExternalAgent, provider: SandboxPr
     except HarnessEvalError as error:
         result = _lost(trial, error, record)
     told = {"external": agent.told(), "harness_wire": agent.facts.tools.hash}
-    return replace(result, usage=agent.facts.usage, extra={**result.extra, **told})
+    return replace(result, usage=agent.facts.usage, extra={**result.extra, **told}, wire=agent.wire_log())
 
 
 def _labels(

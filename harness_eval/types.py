@@ -280,7 +280,8 @@ class Limits:
 class Result:
     """What became of one trial: a verdict, or a failure with its owner; never both, never neither.
 
-    `recovered` is the verdict after going on from a call that leaked as text, where the trial had ended on one.
+    `recovered` is the verdict after going on from a call that leaked as text, where the trial had ended on one. `wire`
+    has the entries of a wire log, where what was sent cannot be derived from the trajectory.
     """
 
     key: TrialKey
@@ -295,3 +296,4 @@ class Result:
     seconds: float = 0.0
     recovered: Verdict | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
+    wire: Sequence[Json] = ()

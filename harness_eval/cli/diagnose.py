@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+import zstandard
 
 from harness_eval import recording
 from harness_eval.cli.output import JsonFlag
@@ -40,7 +42,9 @@ def report_of(log: Path) -> list[dict[str, Json]]:
     """
     if str(log) == "-":
         return lines_of(diagnose(read_exchanges(sys.stdin.buffer, "standard input"), "standard input"))
-    with log.open("rb") as lines:
+    with log.open("rb") as file:
+        packed = file.peek(4)[:4] == zstandard.FRAME_HEADER  # as runs keep them
+        lines = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file)) if packed else file
         return lines_of(diagnose(read_exchanges(lines, str(log)), str(log)))
 
 

@@ -26,6 +26,7 @@ from harness_eval.external.installing import Installed
 from harness_eval.external.record import Recorded, recorded
 from harness_eval.external.relaying import socket_in, start_relay
 from harness_eval.external.witness import Witness
+from harness_eval.gateway import log
 from harness_eval.gateway.door import Door
 from harness_eval.gateway.serving import opened
 from harness_eval.sandboxes.base import BoxLimits, BoxSpec, Executed, Sandbox, UnfitState
@@ -108,6 +109,10 @@ class ExternalAgent:
             "turned_away": dict(self._door.turned_away) if self._door else {},
             **dataclasses.asdict(self.facts),
         }
+
+    def wire_log(self) -> list[Json]:
+        """The entries of a wire log of all exchanges; the key is in none of them."""
+        return [log.as_entry(exchange) for exchange in self._door.exchanges] if self._door else []
 
     async def _work(self, witness: Witness) -> None:
         where = socket_in(self.folder)

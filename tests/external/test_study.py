@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from harness_eval import report, store
+from harness_eval.cli.diagnose import report_of
 from harness_eval.errors import ConfigError
 from harness_eval.estimate import estimate
 from harness_eval.planning import Study, record, resolve
@@ -112,6 +113,8 @@ def test_a_run_records_reports_and_resumes_them(write: Write, tmp_path: Path) ->
     assert rows["script-plain"]["external"]["thinking"]["policy"] == "kept"
     assert rows["script-plain"]["harness_wire"] == rows["script-plain"]["external"]["tools"]["hash"]
     assert "external" not in rows["canonical"]
+    (wire,) = (folder / "wire" / "say-hello").glob("script-plain.*.jsonl.zst")
+    assert [line["label"] for line in report_of(wire)][-1] == "ok.final_answer"
     made = report.write(folder)
     assert [each["harness"] for each in made["harnesses"]] == ["canonical", "script-plain", "script-crash"]
     again, _ = run(resolved(tmp_path / "study.yaml"), folder)
