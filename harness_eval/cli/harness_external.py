@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,8 @@ from harness_eval.errors import ConfigError
 from harness_eval.external import installing, locked
 from harness_eval.external.adapter import External, load_external, named_externals
 from harness_eval.report.wording import count
+from harness_eval.sandboxes import provider
+from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
@@ -60,15 +62,21 @@ def uninstall(names: _Names = None, as_json: JsonFlag = False) -> None:
         say(f"{external.name}: {'removed' if external.name in removed else 'was not installed'}")
 
 
-def doctor(names: _Names = None, sandbox: _Sandbox = "auto", as_json: JsonFlag = False) -> None:
+def doctor(
+    names: _Names = None,
+    sandbox: _Sandbox = "auto",
+    base_image: Annotated[str | None, typer.Option(help="What docker builds on.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
     """Look which external harnesses are installed and work here, and why not: each plays a tiny fixed dialogue.
 
     Exit code 0 whenever it could look, whatever it found.
     """
     chosen = _chosen(names, not names, "doctor")
     before = locked.read_seen(locked.lock_file())
+    boxes = provider(sandbox, **({"base_image": base_image} if base_image else {}))
     rows: list[dict[str, Json]] = []
-    for external, found in zip(chosen, examined(chosen, sandbox, say), strict=True):
+    for external, found in zip(chosen, examined(chosen, boxes), strict=True):
         rows.append(_row(external, found, before))
     if as_json:
         print_json({"harnesses": rows})
@@ -78,8 +86,8 @@ def doctor(names: _Names = None, sandbox: _Sandbox = "auto", as_json: JsonFlag =
     print_table(columns, ([row[key] or None for key in keys] for row in rows))
 
 
-def lock_externals(names: Sequence[str], sandbox: str = "auto") -> list[Checkup]:
-    """Look at these harnesses, and remember what the wire showed of those that work.
+def lock_externals(names: Sequence[str]) -> list[Checkup]:
+    """Look at these harnesses, and remember what the wire showed of them.
 
     Raises:
         ConfigError: one of them does not work here, or belongs to no lock.
@@ -87,25 +95,24 @@ def lock_externals(names: Sequence[str], sandbox: str = "auto") -> list[Checkup]
     foreign = [name for name in names if name not in named_externals()]
     if foreign:
         raise ConfigError(f"{foreign[0]}: the package's lock holds its own external harnesses")
-    found = examined([load_external(name) for name in names], sandbox, say)
-    bad = next((each for each in found if each.state != "works"), None)
+    found = examined([load_external(name) for name in names], provider("auto"))
+    bad = next((each for each in found if each.state not in ("works", "offers no tools")), None)
     if bad:
         raise ConfigError(f"{bad.name}: {bad.state}: {bad.why}; nothing was locked")
     locked.write_seen(locked.lock_file(), {each.name: each.seen for each in found if each.seen})
     return found
 
 
-def examined(chosen: Sequence[External], sandbox: str, tell: Callable[[str], None]) -> list[Checkup]:
+def examined(chosen: Sequence[External], boxes: SandboxProvider) -> list[Checkup]:
     """What was found of each, one after the other, since starting several at once would slow all of them."""
     from harness_eval.checkup import examine  # lazy: slow import
-    from harness_eval.sandboxes import provider  # lazy: slow import
 
     async def look() -> list[Checkup]:
         found = []
-        async with provider(sandbox) as boxes:
+        async with boxes:
             for external in chosen:
                 found.append(replace(await examine(external, boxes), name=external.name))
-                tell(f"{external.name}: {found[-1].state}")
+                say(f"{external.name}: {found[-1].state}")
         return found
 
     return anyio.run(look)

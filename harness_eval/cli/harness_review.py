@@ -115,13 +115,10 @@ def lock(
     External harnesses that are named are run once; what the wire shows of them is kept for harness doctor.
     """
     _refuse_both(markdown, as_json)
-    if outside := [name for name in names or () if name in named_externals()]:
-        if check or markdown or file or len(outside) < len(names or ()):
-            raise ConfigError(f"{outside[0]}: an external harness is locked by itself, and compared by harness doctor")
-        _lock_externals(outside, as_json)
+    if _lock_externals(names or [], check or markdown or file is not None, as_json):
         return
     known = named_harnesses()
-    own = {name for name in names or () if name not in known}
+    own = set(names or ()) - set(known)
     if file is None and (own or not names):  # harnesses that the package knows by name belong to its own lock
         file = _lock_here()
     if own and file is None:
@@ -134,9 +131,8 @@ def lock(
     changes = check_lock(path, harnesses, whole=not names)
     if not check:
         _refuse_unversioned(path, changes)
-        placed = {
-            harness.name: Path(name) for name, harness in zip(names or (), harnesses, strict=False) if name in own
-        }
+        given = zip(names or (), harnesses, strict=False)
+        placed = {harness.name: Path(name) for name, harness in given if name in own}
         write_lock(path, harnesses, whole=not names, files=placed if file else known)
     data = {"lock": str(path), "harnesses": len(harnesses), "changes": list(map(_told, changes))}
     _print_changes(data, markdown, as_json)
@@ -145,11 +141,18 @@ def lock(
     raise typer.Exit(1 if check and changes else 0)
 
 
-def _lock_externals(names: list[str], as_json: bool) -> None:
-    found = lock_externals(names)
+def _lock_externals(names: list[str], otherwise: bool, as_json: bool) -> bool:
+    """Lock external harnesses; False where none is named. `otherwise`: flags were given that are not for them."""
+    outside = [name for name in names if name in named_externals()]
+    if outside and (otherwise or len(outside) < len(names)):
+        raise ConfigError(f"{outside[0]}: an external harness is locked by itself, and compared by harness doctor")
+    if not outside:
+        return False
+    found = lock_externals(outside)
     if as_json:
         print_json({"lock": str(lock_file()), "externals": [each.name for each in found]})
     say(f"{count(len(found), 'external harness')} locked: {lock_file()}")
+    return True
 
 
 def _to_do(changes: list[Change], file: str) -> str:

@@ -77,7 +77,7 @@ def test_installing_without_a_name_is_refused(harness_eval: Run) -> None:
     assert "name harnesses, or --all" in said.err
 
 
-def test_the_lock_of_external_harnesses_holds_only_the_packages_own(harness_eval: Run, tmp_path: Path) -> None:
+def test_the_lock_of_external_harnesses_holds_only_the_packages_own(harness_eval: Run) -> None:
     said = harness_eval("harness", "lock", "codex", "canonical")
     assert said.code == 2
     assert "is locked by itself" in said.err

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import subprocess
 import tarfile
 import threading
@@ -68,7 +69,7 @@ def visible(cache: Path) -> list[str]:
     return [path.name for path in cache.iterdir() if not path.name.endswith(".lock")]
 
 
-needs_npm = pytest.mark.skipif(installing.shutil.which("npm") is None, reason="npm is not installed")
+needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 needs_python = pytest.mark.skipif(not Path(installing.PYTHON).exists(), reason=f"there is no {installing.PYTHON}")
 
 
