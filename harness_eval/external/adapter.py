@@ -135,8 +135,10 @@ class External(_Part):
 
     @cached_property
     def id(self) -> str:
-        """Twelve hexadecimal digits over all but name and about: equal ids mean that the same is run."""
-        told: Mapping[str, Any] = {key: value for key, value in self.spec().items() if key not in {"name", "about"}}
+        """Twelve hexadecimal digits over all but words on it: equal ids mean that the same is run."""
+        told = self.model_dump(
+            mode="json", exclude={"name": True, "about": True, "licence": True, "install": {"size_mb": True}}
+        )
         return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
 

@@ -39,7 +39,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHELL = re.compile(r"\b(?:shell|bash|terminal|command)\b", re.IGNORECASE)
 _FILE = re.compile(r"\bfiles?\b", re.IGNORECASE)
 _READS = re.compile(r"\b(?:read|view|show|display|open|print)s?\b", re.IGNORECASE)
-_TODO = re.compile(r"\b(?:todo|to-do)\b|\bplan\b", re.IGNORECASE)
+_TODO = re.compile(r"\b(?:todo|to-do)\b|\bplan\b|^todo", re.IGNORECASE)
 _ENDS = re.compile(
     r"\b(?:end|finish|hand in|submit|complete)s? (?:the|your) (?:work|task|trial|answer|result)\b|\bhand it in\b"
     r"|\b(?:task|work) is (?:done|complete|finished)\b|\bprovides? (?:a|the) final answer\b",
@@ -142,10 +142,15 @@ def _kind(offer: Offer, roles: Mapping[str, Parameter]) -> str:
         ("keys", "keys" in has and roles["keys"].type == "array"),
         ("write", {"path", "text"} <= has and about_files),
         ("read", "path" in has and about_files and reads and not has & {"text", "old"} and roles["path"].required),
-        ("todo", "todo" in has and bool(_TODO.search(described))),
+        ("todo", "todo" in has and bool(_TODO.search(_gist(offer, described)))),
         ("submit", not has & {"path", "command"} and _ends(offer, described)),
     )
     return next((kind for kind, holds in tests if holds), "other")
+
+
+def _gist(offer: Offer, described: str) -> str:
+    """What tells the tool's purpose: of one that is described at length only its name."""
+    return described if len(offer.description) <= _LONG else offer.name.replace("_", " ").lower()
 
 
 def _ends(offer: Offer, described: str) -> bool:

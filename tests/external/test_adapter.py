@@ -86,5 +86,5 @@ def test_places_are_filled_once_and_other_braces_stay() -> None:
 def test_equal_ids_mean_that_the_same_is_run() -> None:
     data = yaml.safe_load(ADAPTER)
     one = External.model_validate({"name": "one", **data})
-    assert one.id == External.model_validate({"name": "other", "about": "words", **data}).id
+    assert one.id == External.model_validate({"name": "other", "about": "words", "licence": "MIT", **data}).id
     assert one.id != External.model_validate({"name": "one", **data, "version": "1.2.4"}).id

@@ -81,6 +81,12 @@ def test_a_search_is_no_way_to_read_and_a_skill_no_way_to_end() -> None:
     assert "submit" not in skills
 
 
+def test_a_tool_that_speaks_of_plans_at_length_keeps_no_list() -> None:
+    items = {"type": "array", "items": {"type": "object"}, "description": "What to hand over"}
+    spawn = tool("spawn_agent", "Starts an agent. " + "Make a plan before. " * 30, ("items",), items=items)
+    assert "todo" not in skills_of(native_offers([spawn]))
+
+
 def test_a_list_of_things_to_do_has_the_fields_and_words_that_its_tool_wants() -> None:
     item = {
         "type": "object",
