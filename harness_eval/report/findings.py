@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness_eval.errors import listed
-from harness_eval.report import diagnosis_words, effect_words, hunted
+from harness_eval.report import diagnosis_words, effect_words, external_words, hunted
 from harness_eval.report.wording import (
     SCRIPTED,
     UNKNOWN,
@@ -181,7 +181,7 @@ def sentences(section: Section, data: Section) -> list[str]:
         told.append(diagnosis_words.unsupported_phrase(section, data) + ".")
     if section["recovered"]:
         told.append(diagnosis_words.recovered_sentence(section))
-    told += hunted.sentences(section)
+    told += [*hunted.sentences(section), *external_words.sentences(section)]
     told += [said] if (said := diagnosis_words.in_reasoning_sentence(section)) else []
     if section["low_precision"] and not section["worst"]["reason"]:
         told.append(f"Low precision: {count(section['n_tasks'], 'task')}, fewer than 50, so verdicts stay unclear.")

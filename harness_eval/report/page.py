@@ -95,6 +95,7 @@ def _contents(section: Section, mapped: bool) -> list[tuple[str, str]]:
         ("why", "Why", True),
         ("drop", "Worst drop", section["trace"] is not None),
         ("cells", "Task by task", mapped),
+        ("external", "External harnesses", bool(section["externals"])),
         ("whose", "Who must act", True),
         ("lost", "Lost trials", True),
         ("health", "Endpoint", True),

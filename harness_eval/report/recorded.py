@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from harness_eval import config, hunt, probing, store
 from harness_eval.errors import redact
+from harness_eval.report.external_shown import Shown, shown
 from harness_eval.report.outcomes import Outcome, Outcomes, Table
 from harness_eval.types import Json
 
@@ -89,7 +90,8 @@ class Spent:
 class Recorded:
     """`study` is study.json; `outcomes` has one entry a trial; `strangers` counts trials of no cell of this study.
 
-    `probes` has what the probe found, by endpoint, `stood` who stood in each block of a hunt.
+    `probes` has what the probe found, by endpoint, `stood` who stood in each block of a hunt, `shown` by endpoint and
+    external harness what the wire showed of it, by task and repeat.
     """
 
     study: Mapping[str, Json]
@@ -98,6 +100,7 @@ class Recorded:
     strangers: int
     probes: Mapping[str, probing.Probe]
     stood: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    shown: Mapping[tuple[str, str], Mapping[tuple[str, int], Shown]] = field(default_factory=dict)
 
     def named(self, kind: str) -> list[Mapping[str, Json]]:
         """The study's `tasks`, `harnesses` or `endpoints`, in its order."""
@@ -171,14 +174,18 @@ def read(folder: Path) -> Recorded:
     spent: dict[str, Spent] = {}
     table = Table()
     strangers: set[int] = set()
+    seen: dict[tuple[str, str], dict[tuple[str, int], Shown]] = {}
     for row in store.rows(folder):
         spent.setdefault(row["endpoint"], Spent()).add(row)
         key = (row["task"], row["harness"], row["endpoint"], row["repeat"])
         if all(name in names for name, names in zip(key, known, strict=False)):
             table.append(outcome_of(row))
+            if told := shown(row):
+                seen.setdefault((row["endpoint"], row["harness"]), {})[row["task"], row["repeat"]] = told
         else:
             strangers.add(hash(key))
-    return Recorded(study, table.latest(), spent, len(strangers), probing.read(folder), hunt.read(folder))
+    outcomes, probes = table.latest(), probing.read(folder)
+    return Recorded(study, outcomes, spent, len(strangers), probes, hunt.read(folder), seen)
 
 
 def outcome_of(row: Mapping[str, Json]) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness_eval.report import basis, counts, diagnosed, hunted, support, undone
+from harness_eval.report import basis, counts, diagnosed, external, hunted, support, undone
 from harness_eval.report.common import in_common
 from harness_eval.report.follows import followed_in
 from harness_eval.report.health import health
@@ -17,7 +17,7 @@ from harness_eval.report.why import why
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
-    from harness_eval.stats.summary import Summary
+    from harness_eval.stats.summary import Origin, Summary
 
 
 def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]:
@@ -32,7 +32,8 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     levels = {harness["name"]: recorded.levels(harness) for harness in recorded.named("harnesses")}
     names, tasks, canonical = list(levels), recorded.names("tasks"), recorded.study.get("canonical")
     scores, valid = counts.arrays(outcomes, tasks, names)
-    summary = _summarise(recorded, scores, valid)
+    origin = _origin(recorded)
+    summary = _summarise(recorded, origin, scores, valid)
     reference = names.index(canonical) if canonical in names and canonical not in refused else None
     spent = recorded.spent.get(name, Spent())
     trials = _trials(outcomes, *hunted.planned(recorded, name, refused, every))
@@ -46,6 +47,8 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         **_sizes(tasks, summary, valid),
         **leading(summary, names, reference),
         "harnesses": _harnesses(recorded, (summary, valid), outcomes, reference, refused),
+        "families": external.families(recorded, origin, (scores, valid)),
+        "externals": external.externals(recorded, name),
         **why(summary, counts.exposure(outcomes, levels), reference, support.void_axes(recorded, name)),
         **_caveats(summary, reference),
         "recovery": recorded.study.get("recovery"),
@@ -72,19 +75,21 @@ def _sizes(tasks: Sequence[str], summary: Summary, valid: Any) -> dict[str, Json
     }
 
 
-def _summarise(recorded: Recorded, score: Any, valid: Any) -> Summary:
+def _origin(recorded: Recorded) -> Origin:
     from harness_eval.stats.summary import Origin  # lazy: slow import
 
+    names, drawn = recorded.names("harnesses"), recorded.study.get("sampled")
+    sampled = None if drawn is None else [at for at, name in enumerate(names) if name in drawn]
+    return Origin(_groups(recorded), sampled)
+
+
+def _summarise(recorded: Recorded, origin: Origin, score: Any, valid: Any) -> Summary:
     harnesses, canonical = recorded.named("harnesses"), recorded.study.get("canonical")
     names = [harness["name"] for harness in harnesses]
     # Without a canonical harness there is nothing to compare a level with: what depends on it is dropped afterwards.
     known = canonical in names
     levels = [None if "external" in each else recorded.levels(each) if known else {} for each in harnesses]
     place = names.index(canonical) if known else 0
-    groups = _groups(recorded)
-    drawn = recorded.study.get("sampled")
-    sampled = None if drawn is None else [at for at, name in enumerate(names) if name in drawn]
-    origin = Origin(groups, sampled)
     return origin.summarise(score, valid, place, levels, seed=int(recorded.study.get("seed") or 0))
 
 
@@ -140,6 +145,7 @@ def _harnesses(
             "id": harness.get("id"),
             "version": harness.get("version"),
             "canonical": place == reference,
+            "external": "external" in harness,
             **_score(summary, place, reference),
             "tasks": int(valid[:, place].any(axis=1).sum()),
             "clusters": len({groups[task] for task in valid[:, place].any(axis=1).nonzero()[0]}),

@@ -9,6 +9,7 @@ from harness_eval.report import (
     designed,
     diagnosis_words,
     effect_words,
+    external_words,
     findings,
     follows,
     overview,
@@ -20,6 +21,7 @@ from harness_eval.report import (
 
 SPOKEN: Mapping[str, ModuleType] = {
     "effect_words": effect_words,
+    "external": external_words,
     "findings": findings,
     "follows": follows,
     "diagnosis": diagnosis_words,
