@@ -125,6 +125,19 @@ def keep(folder: Path, result: Result) -> None:
         write_whole(folder / WIRE / name.replace(".json.", ".jsonl."), packed)
 
 
+def wire_log(folder: Path, key: TrialKey) -> list[Json]:
+    """The entries of a trial's wire log; none where there is none.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is damaged.
+    """
+    path = folder / WIRE / file_name(key).replace(".json.", ".jsonl.")
+    if not path.is_file():
+        return []
+    return [load(line) for line in _unpacked(path.read_bytes()).splitlines()]
+
+
 def as_record(trajectory: Trajectory) -> dict[str, Json]:
     """A trajectory as the object that its frame holds; each event says what it is under `event`."""
     events = [{"event": _NAMES[type(event)], **_plain(event)} for event in trajectory.events]
@@ -151,14 +164,18 @@ def unpack_all(frame: bytes) -> tuple[Trajectory, dict[str, Json]]:
     return from_record(record), extra if isinstance(extra, dict) else {}
 
 
-def _opened(frame: bytes) -> dict[str, Json]:
+def _unpacked(frame: bytes) -> bytes:
     try:
         size = zstandard.frame_content_size(frame)
         if size > _LARGEST:
             raise ValueError(f"it would unpack to {size:,} bytes")
-        record = load(zstandard.ZstdDecompressor().decompress(frame))
+        return zstandard.ZstdDecompressor().decompress(frame)
     except zstandard.ZstdError as error:
         raise ValueError(f"ZstdError: {error}") from error
+
+
+def _opened(frame: bytes) -> dict[str, Json]:
+    record = load(_unpacked(frame))
     if not isinstance(record, dict):
         raise ValueError("it holds no object")
     return record

@@ -50,6 +50,9 @@ def page(trial: Trial) -> Iterator[RenderableType]:
 def heading(trial: Trial) -> Iterator[RenderableType]:
     """The trial's name, and where its harness differs from the canonical one."""
     yield text(one_line(trial_name(trial.row)), "bold")
+    if trial.wire is not None:
+        facts = "; ".join(f"{what} {value}" for what, value in trial.wire.facts)
+        yield text(f"external harness: {one_line(facts or trial.wire.missing)}", "dim")
     if trial.levels:
         tied = {axis: f" ({follows_phrase(deciding)})" for axis, deciding in trial.follows.items()}
         levels = (f"{axis} {level}{tied.get(axis, '')}" for axis, level, _ in trial.levels)
@@ -61,7 +64,8 @@ def outcome(trial: Trial) -> Iterator[RenderableType]:
     row, failure = trial.row, failure_of(trial.row)
     yield text(f"lost, {failure['owner']}: {_told(failure)}" if failure else f"score {row['score']:g}", "bold")
     if trial.record is not None:
-        yield text(f"stopped: {trial.record.stop}; exercised: {', '.join(_names(row, 'acted'))}")
+        acted = ", ".join(_names(row, "acted"))
+        yield text(f"stopped: {trial.record.stop}" + (f"; exercised: {acted}" if acted or trial.built else ""))
     if _names(row, "labels"):
         yield text(f"labels: {with_owners(_names(row, 'labels'))}")
     if row.get("detail"):

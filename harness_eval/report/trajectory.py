@@ -173,6 +173,9 @@ def checked(trial: Trial) -> str:
     if not sent:
         return ""
     derived = [each for each in sent if isinstance(each, Sent)]
+    if trial.wire is not None:
+        told = f"{wording.count(len(derived), 'request')} taken from the wire log"
+        return told + (f"; of {len(sent) - len(derived):,} nothing is known" if len(sent) > len(derived) else "")
     other = sum(each.as_recorded is False for each in derived)
     told = f"{wording.count(len(derived), 'request')} derived again from the record"
     told += f"; {other:,} of them not as they were recorded" if other else ", each as it was recorded"

@@ -68,7 +68,7 @@ def requests(harness: Harness, record: Trajectory) -> dict[int, Sent | str]:
         except HarnessEvalError as error:
             found[place] = f"cannot be derived by today's code: {error}"
             continue
-        lacks, texts = _lacking(before, view, request), _texts(request)
+        lacks, texts = _lacking(before, view, request), message_texts(request)
         same = sum(1 for _ in takewhile(bool, map(operator.eq, last, texts)))
         characters = sum(len(text) for _, text in texts)
         found[place] = Sent(
@@ -85,6 +85,13 @@ def requests(harness: Harness, record: Trajectory) -> dict[int, Sent | str]:
         if isinstance(event, Step):
             last, known = texts, lacks
     return found
+
+
+def added(last: tuple[tuple[str, str], ...], texts: tuple[tuple[str, str], ...]) -> Sent:
+    """A request as it was recorded, of which only the messages are known, beside those of the one before."""
+    same = sum(1 for _ in takewhile(bool, map(operator.eq, last, texts)))
+    characters = sum(len(text) for _, text in texts)
+    return Sent(len(texts), characters, True, (), (), (), texts[same:], max(0, len(last) - same))
 
 
 def _asked(harness: Harness, record: Trajectory) -> Iterator[tuple[int, Step | Compaction, Trajectory]]:
@@ -145,7 +152,7 @@ def _injected(before: Trajectory, view: View, event: Step | Compaction) -> tuple
     return tuple(f"{note.kind} as {note.role} message" for note in notes)
 
 
-def _texts(request: Request) -> tuple[tuple[str, str], ...]:
+def message_texts(request: Request) -> tuple[tuple[str, str], ...]:
     """The messages as role and text; calls and reasoning as they travel beside the text."""
     if request.wire == "completions":
         return (("prompt", request.prompt),)

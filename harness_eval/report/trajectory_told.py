@@ -17,10 +17,13 @@ from harness_eval.diagnosis.labels import LABELS, Label
 from harness_eval.diagnosis.reply import PLAIN
 from harness_eval.errors import ConfigError, HarnessEvalError, boundary
 from harness_eval.harness import Harness, make_harness
+from harness_eval.report import trajectory_wire
+from harness_eval.report.external_shown import shown
 from harness_eval.report.follows import followed_in
 from harness_eval.report.trajectory_deeds import Deed, deeds_of
 from harness_eval.report.trajectory_sent import Sent, requests
 from harness_eval.report.trajectory_text import Result, result
+from harness_eval.report.trajectory_wire import Wire, read_wire
 from harness_eval.report.wording import one_line
 from harness_eval.store import Row
 from harness_eval.types import (
@@ -35,6 +38,7 @@ from harness_eval.types import (
     TrialKey,
 )
 
+_OUTSIDE = "it is an external harness, which has no levels"
 _PROBE = "x" * 100_000  # a result long enough for any fault that cuts
 
 
@@ -87,6 +91,7 @@ class Trial:
 
     `levels` are those that differ from the canonical harness: axis, level, canonical level ("" where unknown). Those
     of them that no study varied are in `follows`, with the axis that decides them ("" where unknown).
+    `wire` is what an external harness sent, which has no levels.
     `followed` is the recovered reading and `after` its turns, `after_failure` why it has no score.
     """
 
@@ -103,6 +108,7 @@ class Trial:
     after_failure: str = ""
     damaged: bool = False
     labels: tuple[Label, ...] = ()
+    wire: Wire | None = None
 
     @property
     def built(self) -> Harness | None:
@@ -122,7 +128,8 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
     """
     study, ties = study_of(folder)
     entry, canonical = _entries(study, row["harness"])
-    harness = _harness(recording.dump(entry.get("spec")) if entry else b"")
+    outside = entry is not None and "external" in entry
+    harness = _OUTSIDE if outside else _harness(recording.dump(entry.get("spec")) if entry else b"")
     trial = Trial(
         row,
         harness=harness,
@@ -130,6 +137,7 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
         levels=_levels(entry, canonical),
         follows=ties,
         labels=tuple(known(labels if isinstance(labels := row.get("labels"), list) else ())),
+        wire=read_wire(folder, store.key_of(row), shown(row)) if outside and derive else None,
     )
     path = Path(store.TRAJECTORIES)
     try:
@@ -141,7 +149,7 @@ def read_trial(folder: Path, row: Row, *, derive: bool = True) -> Trial:
         return replace(trial, missing="nothing is recorded of this trial's steps")
     except (OSError, ValueError) as error:
         return replace(trial, missing=one_line(f"{path} is damaged: {error}", 300), damaged=True)
-    trial = replace(trial, record=record, turns=_turns(trial.built, record, 0, derive))
+    trial = replace(trial, record=record, turns=_turns(trial, record, 0, derive))
     return _continued(trial, extra.get("recovered"), len(record.steps))
 
 
@@ -193,8 +201,14 @@ def known(names: Iterable[Json]) -> Iterator[Label]:
             yield LABELS.get(name) or Label(name, "undetermined", "reported_separately", "")
 
 
-def _turns(harness: Harness | None, record: Trajectory, number: int, derive: bool) -> tuple[Turn, ...]:
-    sent = requests(harness, record) if harness and derive else {}
+def _sent(trial: Trial, record: Trajectory) -> dict[int, Sent | str]:
+    if trial.wire is not None:
+        return trajectory_wire.requests(trial.wire, record)
+    return requests(trial.built, record) if trial.built else {}
+
+
+def _turns(trial: Trial, record: Trajectory, number: int, derive: bool) -> tuple[Turn, ...]:
+    sent, harness = _sent(trial, record) if derive else {}, trial.built
     turns: list[Turn] = []
     before: list[Aside] = []
     calls, first = 0, number
@@ -259,6 +273,6 @@ def _continued(trial: Trial, record: Json, number: int) -> Trial:
         followed = recording.from_record({"system": "", "prompt": "", "stop": None, **record})
     except ValueError as error:
         return replace(trial, after_failure=one_line(f"the recovered reading is damaged: {error}", 300), damaged=True)
-    turns = _turns(trial.built, followed, number, False)
+    turns = _turns(trial, followed, number, False)
     failure = str(record.get("failure") or "")
     return replace(trial, after=turns, followed=followed, after_failure=failure)
