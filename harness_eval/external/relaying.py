@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 import shutil
 import tempfile
@@ -36,6 +37,7 @@ def meeting_place() -> Iterator[Path]:
     Raises:
         SandboxFailure: it cannot be made.
     """
+    _sweep()
     try:
         folder = Path(tempfile.mkdtemp(prefix=f"{local.PREFIX}{owner.token()}-")).resolve()
     except OSError as error:
@@ -48,6 +50,12 @@ def meeting_place() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def _sweep() -> None:
+    """Remove what dead runs left, once in this process."""
+    local.sweep()
 
 
 def socket_in(folder: Path) -> Path:
