@@ -175,7 +175,7 @@ def _cannot(source: Path, row: Row, harnesses: Mapping[str, Harness], tasks: Map
     if row.get("stop") == StopReason.TIME:
         return "ended by the clock in the middle of a turn"
     if row["harness"] not in harnesses:
-        return "of a harness that cannot be built today"
+        return "of a harness that is external or cannot be built today"
     if row["task"] not in tasks:
         return "of a task that is not there today"
     record = store.read_trajectory(source, store.key_of(row))

@@ -67,7 +67,7 @@ def replay(
     if out is None:
         checked = replaying.check(folder, rows, harnesses)
         if checked.empty:
-            raise ConfigError(f"{folder}: nothing is recorded of these trials that could be compared")
+            raise ConfigError(f"{folder}: {_nothing(checked)}")
         print_json(_checked_json(checked, changed)) if as_json else _print_checked(checked)
         raise typer.Exit(1 if checked.differing else 0)
     boxes = boxes_for(sandbox or str(recorded.get("sandbox") or "auto"), bool(allow_local))
@@ -109,6 +109,12 @@ def _way(folder: Path, pattern: str) -> Callable[[str, str], bool]:
         if any(is_meant(row, pattern, same) for row in store.latest(folder)):
             return same
     raise unknown_trial(store.latest(folder), pattern)
+
+
+def _nothing(checked: Checked) -> str:
+    if checked.external:
+        return "these trials are of external harnesses, of which nothing is derived"
+    return "nothing is recorded of these trials that could be compared"
 
 
 def _notes(recorded: Mapping[str, Json], changed: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -114,7 +114,8 @@ def unfollowed(study: Mapping[str, Json], files: Sequence[str]) -> tuple[str, ..
     if study.get("family"):
         return ()
     known = {*named_harnesses(), *(load_harness(file).name for file in files)}
-    return tuple(str(entry["name"]) for entry in study["harnesses"] if str(entry["name"]) not in known)
+    own = [str(entry["name"]) for entry in study["harnesses"] if "external" not in entry]
+    return tuple(name for name in own if name not in known)
 
 
 def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Harness | str]) -> Recorded:
@@ -138,7 +139,8 @@ def compare(folder: Path, study: Mapping[str, Json], harnesses: Mapping[str, Har
         if harness != replaying.EXTERNAL
     )
     silent = checked.strangers + checked.without_record + checked.external
-    return Recorded(folder, study, impacts, frozenset(keys) - differing.keys(), silent)
+    derived = {key for key in keys if harnesses.get(key.harness) != replaying.EXTERNAL}
+    return Recorded(folder, study, impacts, frozenset(derived - differing.keys()), silent)
 
 
 def _seen(rows: Iterable[Row], keys: list[TrialKey]) -> Iterator[Row]:
@@ -269,7 +271,7 @@ def _notes(found: Recorded, again: Verdicts | None) -> Iterator[str]:
         names = listed([one_line(name, _NAME) for name in found.as_recorded], _SHOWN)
         yield f"{names}: held against the record's own copy; name the file of today with --harness"
     if found.silent:
-        yield f"{count(found.silent, 'trial')} without a record, or of no harness of the study, tell nothing"
+        yield f"{count(found.silent, 'trial')} without a record, or of an external or unknown harness, tell nothing"
     for changed in again.changed[:_SHOWN] if again else ():
         yield one_line(f"{_place(changed.key)}: the score was {changed.was}, now {changed.now}")
     for row in again.lost[:_SHOWN] if again else ():

@@ -135,6 +135,8 @@ def _gated(resolved: Study, before: Snapshot, asked: Asked) -> Harness:
         names = listed([each.name for each in before.harnesses], _SHOWN)
         raise ConfigError(f"the baseline has no canonical harness: name the gated one with --harness ({names})")
     own = {harness.name: harness for harness in resolved.harnesses}
+    if wanted not in own and wanted in {each.name for each in resolved.externals}:
+        raise ConfigError(f"--harness: {wanted!r} is external: run the study, and check the folder of that run")
     harness = own.get(wanted) or load_harness(wanted)
     if before.harness(harness.name) is None:
         hint = nearest(harness.name, [each.name for each in before.harnesses])
@@ -162,6 +164,7 @@ def _study(resolved: Study, harness: Harness, cap: int, matrix: bool) -> Study:
         plan=plan,
         canonical_repeats=cap if first else resolved.canonical_repeats,
         wires={each.name: wire_hash(requests_of(each)) for each in harnesses},
+        externals=resolved.externals if matrix else (),
     )
 
 

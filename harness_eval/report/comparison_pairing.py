@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness_eval.errors import ConfigError, listed, nearest
 from harness_eval.report import support
+from harness_eval.report.external import tools_of
 from harness_eval.report.outcomes import Outcomes
 from harness_eval.report.recorded import Recorded, read
 from harness_eval.report.wording import count, one_line
@@ -44,8 +45,12 @@ class Side:
     refused: Mapping[str, Entry]
 
     def named(self, kind: str) -> dict[str, Entry]:
-        """The study's `tasks` or `harnesses` by name, in its order."""
-        return {entry["name"]: entry for entry in self.recorded.named(kind)}
+        """The study's `tasks` or `harnesses` by name, in its order; of an external one `wire` is what trials showed."""
+        found = {entry["name"]: entry for entry in self.recorded.named(kind)}
+        for name, entry in found.items():
+            if "external" in entry:
+                found[name] = {**entry, "wire": tools_of(self.recorded, self.endpoint["name"], name)}
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,12 @@ _SUMMED = ("all", "main", "again", "summaries", "beside", "refused", "undelivere
 _LEADING = ("worst", "mean", "spread")
 
 
+def shown_by(recorded: Recorded, endpoint: str, origin: Origin, arrays: tuple[Any, Any]) -> dict[str, Json]:
+    """`externals` and `families` at one endpoint; `arrays` are the scores and which of them are valid, by task, harness
+    and repeat."""
+    return {"externals": externals(recorded, endpoint), "families": families(recorded, origin, arrays)}
+
+
 def externals(recorded: Recorded, endpoint: str) -> list[dict[str, Json]]:
     """One entry for each external harness, in the study's order. What differs between trials is a range (`least`,
     `most`) or a count of trials by value; `trials` had at least one request, `silent` had none.
@@ -39,7 +46,7 @@ def externals(recorded: Recorded, endpoint: str) -> list[dict[str, Json]]:
 
 def families(recorded: Recorded, origin: Origin, arrays: tuple[Any, Any]) -> list[dict[str, Json]]:
     """WORST, MEAN, SPREAD and the lowest plain mean of the external harnesses alone, and of those of levels; empty
-    without external ones. `arrays` are the scores and which of them are valid, by task, harness and repeat.
+    without external ones.
     """
     score, valid = arrays
     harnesses = recorded.named("harnesses")
@@ -179,11 +186,12 @@ def _odd(version: str, every: Sequence[Shown], hashes: Sequence[str]) -> Iterato
 
 
 def tools_of(recorded: Recorded, endpoint: str, harness: str) -> str | None:
-    """The hash of the tools that an external harness offered in its trials, in order where it were several; None where
-    none is known."""
+    """A hash over the tools that an external harness offered in its trials; None where none is known."""
     every = recorded.shown.get((endpoint, harness), {}).values()
     hashes = sorted({each.tools.hash for each in every if each.requests.all})
-    return "+".join(hashes) or None
+    if not any(hashes):
+        return None
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("+".join(hashes).encode()).hexdigest()[:16]
 
 
 def _range(values: Iterable[float]) -> dict[str, Json]:

@@ -110,6 +110,10 @@ class Recorded:
         """Their names."""
         return [each["name"] for each in self.named(kind)]
 
+    def spent_at(self, endpoint: str) -> Spent:
+        """What all attempts at an endpoint used up."""
+        return self.spent.get(endpoint, Spent())
+
     @property
     def planned(self) -> int:
         """How many trials were planned at each endpoint; 0 where that is not known."""

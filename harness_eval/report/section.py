@@ -32,10 +32,8 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     levels = {harness["name"]: recorded.levels(harness) for harness in recorded.named("harnesses")}
     names, tasks, canonical = list(levels), recorded.names("tasks"), recorded.study.get("canonical")
     scores, valid = counts.arrays(outcomes, tasks, names)
-    origin = _origin(recorded)
-    summary = _summarise(recorded, origin, scores, valid)
+    summary = _summarise(recorded, origin := _origin(recorded), scores, valid)
     reference = names.index(canonical) if canonical in names and canonical not in refused else None
-    spent = recorded.spent.get(name, Spent())
     trials = _trials(outcomes, *hunted.planned(recorded, name, refused, every))
     made: dict[str, Json] = {
         "endpoint": endpoint_of(endpoint),
@@ -47,8 +45,7 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         **_sizes(tasks, summary, valid),
         **leading(summary, names, reference),
         "harnesses": _harnesses(recorded, (summary, valid), outcomes, reference, refused),
-        "families": external.families(recorded, origin, (scores, valid)),
-        "externals": external.externals(recorded, name),
+        **external.shown_by(recorded, name, origin, (scores, valid)),
         **why(summary, counts.exposure(outcomes, levels), reference, support.void_axes(recorded, name)),
         **_caveats(summary, reference),
         "recovery": recorded.study.get("recovery"),
@@ -56,8 +53,8 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         "of_the_wire": of_the_wire(outcomes, tasks, names),
         "labels": diagnosed.labels(every),
         "blame": diagnosed.blame(outcomes),
-        "endpoint_health": health(spent, outcomes, recorded.probes.get(name)),
-        "spent": _spent(spent),
+        "endpoint_health": health(recorded.spent_at(name), outcomes, recorded.probes.get(name)),
+        "spent": _spent(recorded.spent_at(name)),
         "cells": {"tasks": tasks, "harnesses": names, "score": counts.cells(scores, valid)},
     }
     made["in_common"] = in_common(outcomes, levels, made)
