@@ -74,10 +74,10 @@ def read_arguments(text: str) -> dict[str, Json] | str:
     return value if isinstance(value, dict) else f"no object but {type(value).__name__}"
 
 
-def is_too_deep(value: Json) -> bool:
+def is_too_deep(value: Json, levels: int = _DEEPEST) -> bool:
     """Whether a value is nested so deeply that one cannot rely on its being written again."""
     level = [value] if isinstance(value, dict | list) else []
-    for _ in range(_DEEPEST):
+    for _ in range(levels):
         inner = [each.values() if isinstance(each, dict) else each for each in level]
         level = [each for values in inner for each in values if isinstance(each, dict | list)]
         if not level:

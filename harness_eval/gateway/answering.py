@@ -16,6 +16,7 @@ from harness_eval.endpoints.calls import mended
 from harness_eval.gateway.door import Door, Refusal
 from harness_eval.gateway.exchange import Exchange
 from harness_eval.gateway.wires import Asked, Wire
+from harness_eval.gateway.writing import dumped
 from harness_eval.types import Json, Reply, Request
 
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ _UNREAD = Asked(Request(()), "", streamed=False)
 _STREAM = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
 _HUNG_UP = 499  # what proxies write down for a client that did not wait
 _FINAL = ("down", "over-budget")
+_DEEPEST = 200  # levels of a body: what is written of it, with more around it, has room for 254
 
 
 class Answering:
     """One request under way; `run` answers it, and the door keeps the exchange however that ends."""
 
-    def __init__(self, request: web.Request, wire: Wire, door: Door, beat: float) -> None:
+    def __init__(self, request: web.BaseRequest, wire: Wire, door: Door, beat: float) -> None:
         self._request, self._wire, self._door, self._beat = request, wire, door, beat
         self._number, self._began = door.number(), door.now
         self._asked = _UNREAD
@@ -61,7 +63,7 @@ class Answering:
                     group.start_soon(self._stay_alive)
                 outcome: Reply | Refusal = await self._door.reply(self._asked)
             except ValueError as error:
-                outcome = Refusal("invalid", str(error))
+                outcome = self._door.misread(str(error))
             except Refusal as refusal:
                 outcome = refusal
             group.cancel_scope.cancel()
@@ -85,7 +87,7 @@ class Answering:
         from aiohttp import web  # lazy: slow import
 
         headers = {"x-should-retry": "false"} if final else {}  # which the makers' own clients obey
-        whole = web.Response(body=orjson.dumps(body), status=status, content_type="application/json", headers=headers)
+        whole = web.Response(body=dumped(body), status=status, content_type="application/json", headers=headers)
         with contextlib.suppress(ConnectionError):
             await whole.prepare(self._request)
             await whole.write_eof()
@@ -139,7 +141,7 @@ def _body(data: bytes) -> dict[str, Json]:
         body = _read_slowly(data)
     if not isinstance(body, dict):
         raise ValueError("the body must be a JSON object")
-    if is_too_deep(body):
+    if is_too_deep(body, _DEEPEST):
         raise ValueError("the body is nested too deeply")
     return body
 

@@ -27,6 +27,8 @@ from harness_eval.types import Limits, Reply, StopReason, Usage
 
 _IN_A_ROW = 5  # requests refused one after the other, for what is wrong with them, until nobody waits for a better one
 _DISTINCT = 50  # kinds of requests turned away that are kept
+_UNREADABLE = 500  # requests that are none, after which a harness is at fault and no accident
+_MOST_BYTES = 512 << 20  # of all requests of a trial: they are kept, and written down
 
 
 class Refusal(Exception):
@@ -60,7 +62,7 @@ class Door:
         self.turned_away: Counter[str] = Counter()
         self.model = endpoint.model
         self._endpoint, self._seed, self._limits = endpoint, seed, limits
-        self._steps = self._refused = self._numbers = 0
+        self._steps = self._refused = self._numbers = self._misread = self._bytes = 0
         self._opened = anyio.current_time()
 
     @property
@@ -87,6 +89,25 @@ class Door:
         """The number of the next exchange."""
         self._numbers += 1
         return self._numbers - 1
+
+    def weigh(self, size: int) -> None:
+        """Count bytes of a request's body as they come; too many in all end the trial.
+
+        Raises:
+            Refusal: there have been too many.
+        """
+        self._bytes += size
+        if self._limits is not None and self._bytes > _MOST_BYTES:
+            self._end(None, HarnessFailure(f"the harness sent more than {_MOST_BYTES} bytes to its model"))
+            raise Refusal("down", f"{self.failure}; do not try again")
+
+    def misread(self, why: str) -> Refusal:
+        """Refuse what is no request of its wire; too many of these end the trial."""
+        self._misread += 1
+        if self._misread >= _UNREADABLE:
+            told = f"the harness sent {self._misread} requests that cannot be read; the last one: {why}"
+            self._end(None, HarnessFailure(told))
+        return Refusal("invalid", why)
 
     async def reply(self, asked: Asked) -> Reply:
         """What the endpoint says; it sees the request with the trial's own seed, and nothing of how to sample.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from harness_eval.types import Json, Message
@@ -36,6 +36,9 @@ class Conversation:
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self._left_out: dict[str, None] = {}
+        self._thoughts: dict[int, list[str]] = {}  # by the place of their message, as are results
+        self._results: dict[int, list[Message]] = {}
+        self._unanswered: dict[str, list[int]] = {}  # the places of the messages with such a call
         self._open = False  # whether the last message is the assistant's and may still grow
 
     @property
@@ -60,9 +63,8 @@ class Conversation:
 
     def think(self, text: str) -> None:
         """Reasoning, with which a reply begins."""
-        message = self._going_on({"reasoning_content"})
-        earlier = message.get("reasoning_content")
-        message["reasoning_content"] = text if earlier is None else f"{earlier}\n\n{text}"
+        self._going_on({"reasoning_content"})["reasoning_content"] = text
+        self._thoughts.setdefault(len(self.messages) - 1, []).append(text)
 
     def say(self, content: Content) -> None:
         """The text of a reply."""
@@ -73,42 +75,41 @@ class Conversation:
         message = self._going_on({"reasoning_content", "content", "tool_calls"})
         function = {"name": name, "arguments": arguments}
         message.setdefault("tool_calls", []).append({"id": call_id, "type": "function", "function": function})
+        self._unanswered.setdefault(call_id, []).append(len(self.messages) - 1)
 
     def answer(self, call_id: str, content: Content) -> None:
-        """The result of a call, put where chat completions want it; images in it follow as a message of the user."""
+        """The result of a call, put where chat completions want it: behind the last message with this call and without
+        a result for it, for ids may come again in later turns. Images in it follow as a message of the user."""
         images = [part for part in content if part["type"] == "image_url"] if isinstance(content, list) else []
         texts = [str(part["text"]) for part in content if part["type"] == "text"] if isinstance(content, list) else []
         shown = content if isinstance(content, str) else "\n\n".join(texts) or _IMAGE_FOLLOWS
-        place = self._place_of(call_id)
-        self.messages.insert(place, {"role": "tool", "tool_call_id": call_id, "content": shown})
+        result = {"role": "tool", "tool_call_id": call_id, "content": shown}
+        places = self._unanswered.get(call_id)
+        if places:
+            self._results.setdefault(places.pop(), []).append(result)
+        else:
+            self.messages.append(result)
         self._open = False
         if images:
             self.tell("user", images)
 
     def settle(self) -> tuple[Message, ...]:
         """The messages; those of the assistant with a content even where it is empty: not every server takes none."""
-        return tuple(
-            {"role": "assistant", "content": "", **each} if each["role"] == "assistant" else each
-            for each in self.messages
-        )
+        return tuple(self._settled())
+
+    def _settled(self) -> Iterator[Message]:
+        for place, message in enumerate(self.messages):
+            thoughts = self._thoughts.get(place)
+            thinking = {"reasoning_content": "\n\n".join(thoughts)} if thoughts else {}
+            whole = {"role": "assistant", "content": "", **message, **thinking}
+            yield whole if message["role"] == "assistant" else message
+            yield from self._results.get(place, ())
 
     def _going_on(self, allowed: set[str]) -> Message:
         """The last message where that is the assistant's and has no more than these keys, else a new one."""
         if self._open and set(self.messages[-1]) <= {"role", *allowed}:
             return self.messages[-1]
         return self.begin()
-
-    def _place_of(self, call_id: str) -> int:
-        """Behind the last message with this call and without a result for it; ids may come again in later turns."""
-        for at in range(len(self.messages) - 1, -1, -1):
-            calls = self.messages[at].get("tool_calls") or ()
-            end = at + 1
-            while end < len(self.messages) and self.messages[end]["role"] == "tool":
-                end += 1
-            answered = [each["tool_call_id"] for each in self.messages[at + 1 : end]]
-            if [call["id"] for call in calls].count(call_id) > answered.count(call_id):
-                return end
-        return len(self.messages)
 
 
 def settings_of(body: Mapping[str, Json], known: Set[str], conversation: Conversation) -> dict[str, Json]:

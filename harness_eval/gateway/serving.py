@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import ConfigError
 from harness_eval.gateway.answering import Answering
 from harness_eval.gateway.chat import Chat
-from harness_eval.gateway.door import Door
+from harness_eval.gateway.door import Door, Refusal
 from harness_eval.gateway.messages import Messages
 from harness_eval.gateway.responses import Responses
 from harness_eval.gateway.wires import Refused, Wire
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 BEAT = 10.0  # seconds after which a stream begins without a first event, and between two signs of life
-_LARGEST_REQUEST = 64 << 20  # bytes; images are the most of what is that long
+_LARGEST_REQUEST = 32 << 20  # bytes; images are the most of what is that long
+_CONNECTIONS = 256  # at once; harnesses have a few, and processes of theirs as many again
 _ENDS: tuple[tuple[re.Pattern[str], Wire], ...] = tuple(
     (re.compile(rf"(?:/[^/]+)*?{path}/?"), wire)
     for path, wire in (
@@ -58,10 +61,7 @@ async def opened(
     from aiohttp import web  # lazy: slow import
 
     door = Door(endpoint, seed, limits)
-    app = web.Application(client_max_size=_LARGEST_REQUEST)
-    app.router.add_route("*", "/{anything:.*}", _Handlers(door, beat).handle)
-    # A harness that hangs up must not leave the endpoint at work: its handler is cancelled.
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
+    runner = web.ServerRunner(_server(_Handlers(door, beat).handle), shutdown_timeout=0.5)
     await runner.setup()
     try:
         door.place = await _listen(runner, where)
@@ -72,7 +72,31 @@ async def opened(
             await anyio.Path(where).unlink(missing_ok=True)
 
 
-async def _listen(runner: web.AppRunner, where: Path | int) -> str:
+def _server(handle: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> web.Server:
+    from aiohttp import http, web  # lazy: slow import
+
+    class Server(web.Server):
+        """Has so many connections and no more, since the descriptors of this process are those of all trials."""
+
+        def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+            super().connection_made(handler, transport)
+            if len(self.connections) > _CONNECTIONS:
+                transport.abort()
+
+    garbled = (http.HttpProcessingError, web.RequestPayloadError)
+
+    def ours(record: logging.LogRecord) -> bool:
+        """Whether this is no request that is none in the first place: a harness must not fill anybody's screen."""
+        return not (record.exc_info and isinstance(record.exc_info[1], garbled))
+
+    logger = logging.Logger("harness_eval.gateway")
+    logger.parent = logging.getLogger()
+    logger.addFilter(ours)
+    # A harness that hangs up must not leave the endpoint at work: its handler is cancelled.
+    return Server(handle, handler_cancellation=True, access_log=None, logger=logger)
+
+
+async def _listen(runner: web.ServerRunner, where: Path | int) -> str:
     from aiohttp import web  # lazy: slow import
 
     try:
@@ -92,7 +116,7 @@ class _Handlers:
     def __init__(self, door: Door, beat: float) -> None:
         self._door, self._beat = door, beat
 
-    async def handle(self, request: web.Request) -> web.StreamResponse:
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """One request of whatever kind."""
         wire = next((wire for end, wire in _ENDS if end.fullmatch(request.path)), None)
         if request.method in ("GET", "HEAD") and not _MODELS.fullmatch(request.path):
@@ -108,27 +132,41 @@ class _Handlers:
             return _json(_models(self._door.model))
         return self._refused(request, "unknown")
 
-    async def _ask(self, request: web.Request, wire: Wire) -> web.StreamResponse:
-        from aiohttp import web  # lazy: slow import
-
-        if (request.content_length or 0) > _LARGEST_REQUEST:
-            return self._refused(request, "too-large")
+    async def _ask(self, request: web.BaseRequest, wire: Wire) -> web.StreamResponse:
         try:
-            data = await request.read()
-        except web.HTTPRequestEntityTooLarge:
-            return self._refused(request, "too-large")
+            data = await self._body(request)
+        except Refusal as refusal:
+            return self._refused(request, refusal.kind)
         return await Answering(request, wire, self._door, self._beat).run(data)
 
-    async def _count(self, request: web.Request) -> web.StreamResponse:
+    async def _count(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            data = await self._body(request)
+        except Refusal as refusal:
+            return self._refused(request, refusal.kind)
+        return _json({"input_tokens": estimate_tokens(data.decode("utf-8", "replace"))})
+
+    async def _body(self, request: web.BaseRequest) -> bytes:
+        """The body of a request, counted as it comes, so that many at once are no more than may come in all.
+
+        Raises:
+            Refusal: it is too long, there has been too much already, or it is not encoded as it says.
+        """
         from aiohttp import web  # lazy: slow import
 
+        data, length = bytearray(), request.content_length or 0
         try:
-            text = await request.text()
-        except web.HTTPRequestEntityTooLarge:
-            return self._refused(request, "too-large")
-        return _json({"input_tokens": estimate_tokens(text)})
+            while length <= _LARGEST_REQUEST and (piece := await request.content.readany()):
+                self._door.weigh(len(piece))
+                data += piece
+                length = max(length, len(data))
+        except web.RequestPayloadError as error:
+            raise Refusal("invalid", "the body cannot be decoded") from error
+        if length > _LARGEST_REQUEST:
+            raise Refusal("too-large", "")
+        return bytes(data)
 
-    def _refused(self, request: web.Request, kind: Refused) -> web.StreamResponse:
+    def _refused(self, request: web.BaseRequest, kind: Refused) -> web.StreamResponse:
         """An error in the words of the wire that the harness seems to speak."""
         speaks_messages = "anthropic-version" in request.headers or "/messages" in request.path
         wire: Wire = Messages() if speaks_messages else Chat()
@@ -137,8 +175,10 @@ class _Handlers:
         return _json(body, status)
 
 
-_SAID: Mapping[str, Callable[[web.Request], str]] = {
+_SAID: Mapping[str, Callable[[web.BaseRequest], str]] = {
     "unauthorized": lambda _: "the key is not that of this gateway",
+    "invalid": lambda _: "the body is not encoded as its headers say",
+    "down": lambda _: "this trial has sent too much; do not try again",
     "too-large": lambda _: f"the request is longer than {_LARGEST_REQUEST} bytes",
     "unknown": lambda request: f"nothing answers {request.method} {request.path[:200]}",
 }

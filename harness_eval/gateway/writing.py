@@ -22,7 +22,15 @@ def pieces(text: str, least: int = 0) -> Iterator[str]:
 def event(data: Json, name: str = "") -> bytes:
     """One server-sent event with its empty line."""
     head = f"event: {name}\n".encode() if name else b""
-    return head + b"data: " + orjson.dumps(data) + b"\n\n"
+    return head + b"data: " + dumped(data) + b"\n\n"
+
+
+def dumped(data: Json) -> bytes:
+    """JSON of what a model may have written: numbers of any length, halves of characters, deep arguments."""
+    try:
+        return orjson.dumps(data)
+    except TypeError:
+        return json.dumps(data).encode()
 
 
 def made_id(prefix: str, reply: Reply, place: int = 0) -> str:
