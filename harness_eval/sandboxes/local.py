@@ -23,7 +23,8 @@ from harness_eval.sandboxes.environment import LOGS, needs_container, prepare, r
 from harness_eval.sandboxes.launch import clean_environment, launched
 from harness_eval.sandboxes.sealing import copy_folder
 
-_PREFIX = "harness-eval-"
+PREFIX = "harness-eval-"
+"""How the folders begin that are made on a machine; the token of their owner follows."""
 
 
 class LocalProvider(SandboxProvider):
@@ -89,7 +90,7 @@ class LocalProvider(SandboxProvider):
 
 def _make_root(spec: BoxSpec) -> Path:
     try:
-        root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{owner.token()}-")).resolve()
+        root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{owner.token()}-")).resolve()
     except OSError as error:
         raise SandboxFailure(f"no folder for a box could be made: {error}") from error
     try:
@@ -139,8 +140,8 @@ def _mine(root: Path) -> bool:
 
 def left() -> dict[Path, str]:
     """The folders that runs of this user have made, dead and living ones, with the tokens of their owners."""
-    found = sorted(Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*"))
-    tokens = {root: owner.token_in(root.name, _PREFIX) for root in found if _mine(root)}
+    found = sorted(Path(tempfile.gettempdir()).resolve().glob(f"{PREFIX}*"))
+    tokens = {root: owner.token_in(root.name, PREFIX) for root in found if _mine(root)}
     return {root: token for root, token in tokens.items() if owner.is_token(token)}
 
 
