@@ -10,6 +10,14 @@ from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import count, difference, one_line, share
 from harness_eval.types import Json
 
+_MEANT = (
+    "Scores, WORST and GAP with their intervals come from a model of all results, which holds whatever decided where "
+    "trials were spent.",
+    "Plain means do not: what was dropped had good luck, too, and where the hunt ended bad luck.",
+    "Differences, verdicts, p values, effects of levels and FLOOR are computed as if the number of tasks had been fixed "
+    "beforehand; of what was dropped they rest on few, so they are often unclear and their intervals may miss.",
+)
+
 Section = Mapping[str, Json]
 
 
@@ -61,9 +69,11 @@ def sentences(section: Section) -> list[str]:
     told = [
         f"Adaptive: trials were allocated by results (hunt). Beside the canonical harness there stood {blocks}.",
         f"After each block the better half was dropped, so that {instead}.",
-        "What was dropped met few tasks: its score is shrunken and its verdict often unclear.",
+        *_MEANT,
     ]
-    if found["left"]:
+    if found["left"] is None:
+        told.append("The hunt is not over.")
+    elif found["left"]:
         told.append(f"The hunt ended at {', '.join(one_line(name) for name in found['left'])}.")
     return told + _predicted(section)
 
@@ -71,7 +81,8 @@ def sentences(section: Section) -> list[str]:
 def _predicted(section: Section) -> list[str]:
     found = section["predicted"]
     if not found:
-        return []
+        why = section["unpredicted"]
+        return [f"No untested configuration was predicted: {one_line(why)}."] if why else []
     levels = ", ".join(f"{one_line(axis)} {one_line(level)}" for axis, level in found["differs"].items())
     told = (
         f"The predicted worst untested configuration of the family, {one_line(found['harness'])} ({levels}), was "
