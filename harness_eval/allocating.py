@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness_eval import hunt, planning, study
 from harness_eval.judging import Proof
 from harness_eval.probing import Probe
+from harness_eval.runner import Spending
 from harness_eval.study import Agenda, Ended, Study, Watch
 from harness_eval.study_file import StudyConfig
 from harness_eval.task import Task
@@ -38,11 +40,16 @@ class _Whole:
     def probed(self, endpoint: str, probe: Probe, harnesses: int) -> None:
         self.watch.probed(endpoint, probe, harnesses)
 
-    def begin(self, planned: int, judged: int, solved: int) -> None:
-        self.watch.begin(max(planned, self.planned), judged, solved)
+    def begin(self, planned: int, judged: int, solved: int, owed: Mapping[str, int], spending: Spending) -> None:
+        later = max(self.planned - planned, 0)  # of the blocks that follow
+        all_owed = {endpoint: number + later // len(owed) for endpoint, number in owed.items()}
+        self.watch.begin(planned + later, judged, solved, all_owed, spending)
 
     def ended(self, result: Result) -> None:
         self.watch.ended(result)
+
+    def fallen(self, endpoint: str, reason: str) -> None:
+        self.watch.fallen(endpoint, reason)
 
     def stopping(self) -> None:
         self.watch.stopping()

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from harness_eval import probing, store
+from harness_eval.endpoints.child import death
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
 from harness_eval.endpoints.local_model import reachable
 from harness_eval.errors import ConfigError
@@ -19,7 +21,8 @@ from harness_eval.probing import Probe, Unsupported
 from harness_eval.proving import require_proven
 from harness_eval.reference.process import serve
 from harness_eval.reference.wire import MODEL
-from harness_eval.runner import INTERRUPTED, Lane, Outcome, Runner, Spending, never
+from harness_eval.runner import Lane, Outcome, Runner, Spending, never
+from harness_eval.signals import INTERRUPTED
 from harness_eval.study_file import StudyConfig
 from harness_eval.task import Task
 from harness_eval.trial import Trial
@@ -54,6 +57,8 @@ class Ended:
             return []
         lost = sum(self.lost.values())
         lines = [f"endpoint {name} cannot be used: {message}" for name, message in self.outcome.down.items()]
+        if self.outcome.boxless:
+            lines.append(f"no sandbox can be had: {self.outcome.boxless}")
         if self.outcome.exhausted:
             lines.append(self.outcome.exhausted)
         if lines:
@@ -83,11 +88,17 @@ class Watch(Protocol):
     def probed(self, endpoint: str, probe: Probe, harnesses: int) -> None:
         """An endpoint has been asked a few things about itself and so many harnesses."""
 
-    def begin(self, planned: int, judged: int, solved: int) -> None:
-        """The run starts with so many trials planned, and so many judged and solved before."""
+    def begin(self, planned: int, judged: int, solved: int, owed: Mapping[str, int], spending: Spending) -> None:
+        """The run starts with so many trials planned, and so many judged and solved before.
+
+        `owed` has how many are, by endpoint, or under "" where one limit holds for all. `spending` goes on counting what the folder's trials have used, those of earlier invocations included.
+        """
 
     def ended(self, result: Result) -> None:
         """A trial has ended and is recorded."""
+
+    def fallen(self, endpoint: str, reason: str) -> None:
+        """An endpoint cannot be used any more; what it still owes is left for the next invocation."""
 
     def stopping(self) -> None:
         """A signal has come: the trials under way are cancelled, and another one ends the process at once."""
@@ -140,10 +151,11 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
             refused |= prober.refused
             owed = [key for key in owed if _cell(key) not in refused and key.endpoint not in prober.down]
             judged = len(before.judged.intersection(meant))
-            watch.begin(len(_planned(meant, refused, before.judged)), judged, before.solved)
+            planned = len(_planned(meant, refused, before.judged))
+            watch.begin(planned, judged, before.solved, Counter(key.endpoint for key in owed), spending)
             outcome = Outcome(down=prober.down)
             runner = Runner(study.provider, run_folder.append, watch.ended, agenda.enough, spending, outcome=outcome)
-            runner.stopping = watch.stopping
+            runner.stopping, runner.fallen = watch.stopping, watch.fallen
             outcome = await runner.run(_lanes(study, settings, owed, before, opened))
     return ended(study, folder, outcome)
 
@@ -257,5 +269,6 @@ def _lanes(
             for key in owed
             if key.endpoint == name
         ]
-        lanes.append(Lane(endpoint, trials, settings[name].concurrency, settings[name].cost))
+        ended = partial(death, settings[name].base_url or "")
+        lanes.append(Lane(endpoint, trials, settings[name].concurrency, settings[name].cost, ended))
     return lanes

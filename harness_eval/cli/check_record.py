@@ -51,7 +51,7 @@ def _again(found: Recorded, given: Mapping[str, Any]) -> Verdicts | None:
         rerun.prepare(found.folder, rows, boxes, given.get("suite")), out, given.get("concurrency", _WIDTH)
     )
     if outcome.interrupted:
-        say(f"interrupted: the same command goes on with the rest (--out {out})")
+        say(f"interrupted. {running.resume(out)}")
         raise typer.Exit(INTERRUPTED)
     return rerun.verdicts(found.folder, out)
 

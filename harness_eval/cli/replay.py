@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import anyio
 import typer
 
 from harness_eval import __version__, replaying, rerun, store
-from harness_eval.cli import options
+from harness_eval.cli import options, running
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.cli.progress import Progress
 from harness_eval.cli.show import is_meant, unknown_trial
@@ -75,7 +76,7 @@ def replay(
     outcome = run_again(again, out, concurrency)
     found = rerun.verdicts(folder, out)
     if outcome.interrupted:
-        say("interrupted: the same command goes on with the rest")
+        say(f"interrupted. {running.resume(out)}")
     print_json(_verdicts_json(again, found, out)) if as_json else _print_verdicts(again, found, out)
     raise typer.Exit(_exit_code(outcome, found))
 
@@ -184,10 +185,11 @@ def run_again(again: Rerun, folder: Path, width: int) -> Outcome:
     if again.left_out:
         say(f"left out: {rerun.told(again.left_out)}")
     try:
-        with Progress() as progress:
-            return anyio.run(rerun.run, again, folder, progress, width)
+        with Progress(running.resume(folder)) as progress:
+            work = partial(rerun.run, again, folder, progress, width)
+            return anyio.run(running.stoppable, progress, work)
     except KeyboardInterrupt:
-        say("interrupted before any trial had ended")
+        say(f"interrupted before any trial had ended. {running.resume(folder)}")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from typing import TypeVar
 
 import anyio
 import typer
@@ -23,9 +23,11 @@ from harness_eval.cli.progress import Progress
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.probing import by_reason
 from harness_eval.report.wording import count
-from harness_eval.runner import leave
+from harness_eval.signals import answered, leave
 from harness_eval.study import INTERRUPTED, Agenda, Ended, Study
 from harness_eval.types import Json
+
+T = TypeVar("T")
 
 
 def agree(resolved: Study, folder: Path, yes: bool) -> None:
@@ -53,10 +55,10 @@ def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
         say(f"note: {note}")
     allow_descriptors(_at_once(resolved))
     try:
-        with Progress(_resume(folder)) as progress:
-            ended = anyio.run(_stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
+        with Progress(resume(folder)) as progress:
+            ended = anyio.run(stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
     except KeyboardInterrupt:
-        say(f"interrupted. {_resume(folder)}")
+        say(f"interrupted. {resume(folder)}")
         raise typer.Exit(INTERRUPTED) from None
     if swept := resolved.provider.swept:
         say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
@@ -70,30 +72,28 @@ def _at_once(resolved: Study) -> int:
     return sum(resolved.config.concurrency or own.get(name, usual) for name in resolved.endpoints)
 
 
-async def _stoppable(progress: Progress, work: Callable[[], Awaitable[Ended]]) -> Ended:
+async def stoppable(progress: Progress, work: Callable[[], Awaitable[T]]) -> T:
     """Do this. Outside of trials, which answer signals themselves, the first one cancels it and the next one leaves.
 
     A second interrupt would otherwise be raised wherever the program stands, clean-up included.
     """
     loop, cancel, came = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT), 0
 
-    def answer(number: int, frame: FrameType | None) -> None:
+    def answer() -> None:
         nonlocal came
         came += 1
         if came > 1 or not callable(cancel):
             leave()
         else:
             loop.call_soon_threadsafe(progress.stopping)
-            cancel(number, frame)
+            cancel(signal.SIGINT, None)
 
-    signal.signal(signal.SIGINT, answer)
-    try:
+    with answered(answer, (signal.SIGINT,)):
         return await work()
-    finally:
-        signal.signal(signal.SIGINT, cancel)
 
 
-def _resume(folder: Path) -> str:
+def resume(folder: Path) -> str:
+    """What is to be said to whoever interrupts a run of this folder."""
     return f"Resume with\n  harness-eval {shlex.join(again(folder))}"
 
 
