@@ -39,7 +39,8 @@ class Study:
 
     `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
     `wires` holds, by name, the hash of what a model receives from each harness. `trace` is what `tracing` made it for,
-    `hunt` what `hunt` has laid out, `predicted` what `predicting` has.
+    `hunt` what `hunt` has laid out, `predicted` what `predicting` has. `host` is the address under which what is served
+    on this machine is reached from where trials run.
     """
 
     config: StudyConfig
@@ -54,6 +55,7 @@ class Study:
     trace: Mapping[str, Json] | None = None
     hunt: Mapping[str, Json] | None = None
     predicted: Mapping[str, Json] | None = None
+    host: str = "127.0.0.1"
 
     @property
     def harnesses(self) -> tuple[Harness, ...]:

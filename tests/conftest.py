@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -58,6 +59,8 @@ def _missing(marker: str) -> str | None:
         return _docker_missing()
     if marker == "local_model":
         return local_model_missing()
+    if marker == "ray":
+        return None if importlib.util.find_spec("ray") else "ray is not installed"
     program = {"bubblewrap": "bwrap", "chromium": "chromium"}[marker]
     return None if shutil.which(program) else f"{program} is not installed"
 
@@ -67,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     required = os.environ.get("HARNESS_EVAL_REQUIRE", "").split(",")
     items.sort(key=lambda item: item.path.name not in LONG)  # else one worker would be alone with them at the end
     for item in items:
-        for marker in ("docker", "bubblewrap", "chromium", "local_model"):
+        for marker in ("docker", "bubblewrap", "chromium", "local_model", "ray"):
             if item.get_closest_marker(marker) is None:
                 continue
             if marker not in reasons:

@@ -39,6 +39,8 @@ def run(
     concurrency: options.Concurrency = None,
     order: options.OrderFlag = None,
     allocate: options.AllocateFlag = None,
+    executor: options.ExecutorKind = None,
+    ray_address: options.RayAddress = None,
     max_steps: options.MaxSteps = None,
     coupling: options.Couplings = None,
     fault: options.Faults = None,
