@@ -7,7 +7,7 @@ which the hunt ended task by task. It was chosen by the results of the run, so i
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,11 +71,17 @@ def prepare(study: Study, run: Path, section: Section) -> Study | str:
         harness = found.harness
         about = {
             "harness": harness.name,
-            "against": left[0],
+            "against": _lowest(section, left),
             "expected": round(found.expected, 4),
             "differs": dict(found.differs),
         }
     return _study(study, endpoint, harness, about)
+
+
+def _lowest(section: Section, names: Sequence[str]) -> str:
+    """Of these harnesses that with the lowest score; of such without one the first."""
+    score = {each["harness"]: each["estimate"] for each in section["harnesses"]}
+    return min(names, key=lambda name: 2.0 if score.get(name) is None else score[name])
 
 
 def _study(study: Study, endpoint: str, harness: Harness, about: Mapping[str, Json]) -> Study:

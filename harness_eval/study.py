@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -111,13 +111,16 @@ class Agenda:
     `trials` are those that are meant, in the order to run: all of the study's where there is none. `enough` is asked
     after each result: once it says so no further trial is started, and none of the others is missing. `retry_lost`
     runs lost trials again. `probe_again` says that the server behind an endpoint may have changed: the endpoints are
-    probed anew, and what the new probe does not refuse is owed again.
+    probed anew, and what the new probe does not refuse is owed again. `started` is when the seconds of the budget began
+    (monotonic; None: now), `reach` how an endpoint is reached where `study.reach` is not.
     """
 
     trials: Sequence[TrialKey] | None = None
     enough: Callable[[Result], bool] = never
     retry_lost: bool = True
     probe_again: bool = False
+    started: float | None = None
+    reach: Callable[[Study, str, AsyncExitStack], Awaitable[EndpointConfig]] | None = None
 
 
 _EVERYTHING = Agenda()
@@ -142,9 +145,9 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
         prober = probing.prober(folder, study.harnesses, watch.probed, agenda.probe_again)
         refused = {} if agenda.probe_again else unsupported(folder)
         owed = [key for key in meant if key not in done and _cell(key) not in refused]
-        spending = _spending(study.config, before)
+        spending, dial = _spending(study.config, before, agenda.started), agenda.reach or reach
         async with AsyncExitStack() as opened:
-            settings = {name: await reach(study, name, opened) for name in dict.fromkeys(key.endpoint for key in owed)}
+            settings = {name: await dial(study, name, opened) for name in dict.fromkeys(key.endpoint for key in owed)}
             if study.config.probe and spending.exhausted() is None:
                 await prober.ask(settings)
             spending.tokens, spending.money = before.tokens + prober.tokens, before.money + prober.cost
@@ -197,9 +200,10 @@ def unsupported(folder: Path) -> dict[tuple[str, str], Unsupported]:
     return found
 
 
-def _spending(config: StudyConfig, before: store.Tally) -> Spending:
+def _spending(config: StudyConfig, before: store.Tally, started: float | None) -> Spending:
     budgets = config.budgets
-    return Spending(before.tokens, before.money, budgets.tokens, budgets.money, budgets.seconds)
+    spending = Spending(before.tokens, before.money, budgets.tokens, budgets.money, budgets.seconds)
+    return spending if started is None else replace(spending, started=started)
 
 
 def _check_endpoints(config: StudyConfig) -> None:

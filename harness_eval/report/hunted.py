@@ -14,8 +14,8 @@ _MEANT = (
     "Scores, WORST and GAP with their intervals come from a model of all results, which holds whatever decided where "
     "trials were spent.",
     "Plain means do not: what was dropped had good luck, too, and where the hunt ended bad luck.",
-    "Differences, verdicts, p values, effects of levels and FLOOR are computed as if the number of tasks had been fixed "
-    "beforehand; of what was dropped they rest on few, so they are often unclear and their intervals may miss.",
+    "MEAN, SPREAD, FLOOR, differences, verdicts, p values and effects of levels are computed as if the number of tasks "
+    "had been fixed beforehand; of what was dropped they rest on few, so they are often unclear and may be off.",
 )
 
 Section = Mapping[str, Json]
@@ -74,7 +74,8 @@ def sentences(section: Section) -> list[str]:
     if found["left"] is None:
         told.append("The hunt is not over.")
     elif found["left"]:
-        told.append(f"The hunt ended at {', '.join(one_line(name) for name in found['left'])}.")
+        more = "" if len(found["left"]) == 1 else ", since there were too few tasks for another block"
+        told.append(f"The hunt ended at {', '.join(one_line(name) for name in found['left'])}{more}.")
     return told + _predicted(section)
 
 
