@@ -148,7 +148,9 @@ def _read(folder: Path) -> _Recorded:
         return _Recorded()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    return parse(_Recorded, recording.load_or_none(data), str(path))
+    if not isinstance(found := recording.load_or_none(data), dict):
+        raise ConfigError(f"{path}: is damaged; without it the blocks are decided again from the results")
+    return parse(_Recorded, found, str(path))
 
 
 def keep(folder: Path, stood: Mapping[str, Sequence[Sequence[str]]], why: Mapping[str, str]) -> None:

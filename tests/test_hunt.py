@@ -18,6 +18,7 @@ from harness_eval.cli.hunting import predict_all
 from harness_eval.cli.trace import Asked
 from harness_eval.errors import ConfigError
 from harness_eval.planning import record
+from harness_eval.report import hunted as hunted_words
 from harness_eval.study import Agenda, Ended, Study
 from harness_eval.study_file import load_study
 from harness_eval.types import TrialKey
@@ -179,9 +180,7 @@ def test_too_many_lost_trials_end_the_hunt_where_it_stands(hunting: Study, copie
     assert hunt.read(copied) == {}
 
 
-def test_what_the_probe_refuses_stands_in_no_block_and_in_its_record_all_the_same(
-    hunting: Study, copied: Path
-) -> None:
+def test_what_the_probe_refuses_stands_in_no_block_and_in_its_record_all_the_same(hunting: Study, copied: Path) -> None:
     (copied / hunt.FILE).unlink()
     found, refused = of(hunting, copied), {("dropping", "reference")}
     assert found.go_on(refused)
@@ -248,7 +247,7 @@ def test_a_report_says_how_trials_were_allocated_in_every_form(hunted: tuple[Pat
         told = " ".join(text.split())
         assert "there stood 3 up to task 20; 2 up to task 40" in told
         assert "The hunt ended at dropping" in told
-        assert "Plain means do not: what was dropped had good luck, too" in told
+        assert "what was dropped had good luck, too" in told
         assert "as if the number of tasks had been fixed beforehand" in told
 
 
@@ -317,3 +316,15 @@ def test_what_cannot_run_stands_in_no_block() -> None:
     assert standing.left is None
     assert hunt.Standing((20, 54), [[]]).cells() == 0
     assert TrialKey("t", "a", "e", 0).harness == "a"
+
+
+def test_a_hunt_that_dropped_nothing_is_said_to_be_one_in_name_only() -> None:
+    section = {"predicted": None, "unpredicted": "why not", "trials": {"planned": 90}}
+    nobody = {"blocks": [{"tasks": 45, "harnesses": 0}], "of": 1, "left": [], "uniform": 90}
+    told = hunted_words.sentences({**section, "hunt": nobody})
+    assert "no harness stood beside the canonical one" in told[0]
+    assert told[1:] == ["No untested configuration was predicted: why not."]
+    single = {"blocks": [{"tasks": 30, "harnesses": 2}], "of": 1, "left": ["a", "b"], "uniform": 90}
+    told = hunted_words.sentences({**section, "hunt": single})
+    assert "a single block" in told[0]
+    assert told[1] == "The hunt ended at a, b, since there were too few tasks for another block."

@@ -36,7 +36,7 @@ def test_both_ways_are_right_more_often_with_more_tasks() -> None:
     assert right.uniform_RK[:, -1].mean() == right.hunt_RK[:, -1].mean() == 1
     row = hunting.row("broken", right, np.random.default_rng(0))
     assert row.ratio.low <= row.ratio.value <= row.ratio.high
-    assert "## How often the name is right" in "\n".join(hunting.page([row], {"broken": right}, 12))
+    assert "## How often the name is right" in "\n".join(hunting.page([row], {"broken": right}))
 
 
 def test_the_page_says_how_often_a_prediction_is_lower_and_each_interval_holds() -> None:

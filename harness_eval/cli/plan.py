@@ -57,23 +57,18 @@ def plan(
     del out
     flags = options.given(locals())
     resolved = allocating.resolve(options.study_from(file, **flags))
-    expected = estimate(resolved, like)
-    data = {
-        **study.record(resolved),
-        "estimate": expected,
-        "predicted": _predicted(resolved, expected),
-        "balance": _balance(resolved),
-    }
+    data = {**study.record(resolved), **_taken(resolved, estimate(resolved, like)), "balance": _balance(resolved)}
     if as_json:
         print_json(data)
     else:
         _print(data)
 
 
-def _predicted(resolved: Study, expected: Estimate) -> Json:
-    """What the predicted worst configuration takes at most, which follows a hunt; null where none can."""
+def _taken(resolved: Study, expected: Estimate) -> dict[str, Json]:
+    """What the study takes, and the predicted worst configuration that follows a hunt; null where none can."""
     trials = predicting.most_trials(resolved)
-    return {"trials": trials, "estimate": share_of(expected, trials / resolved.planned)} if trials else None
+    more = {"trials": trials, "estimate": share_of(expected, trials / resolved.planned)}
+    return {"estimate": expected, "predicted": more if trials else None}
 
 
 def _balance(resolved: Study) -> Json:
@@ -119,7 +114,9 @@ def _print(data: dict[str, Json]) -> None:
     _print_estimate(data["estimate"])
     print(f"basis: {data['estimate'].basis}")
     if data["predicted"]:
-        print(f"\nthe predicted worst untested configuration follows: {count(data['predicted']['trials'], 'trial')} more")
+        print(
+            f"\nthe predicted worst untested configuration follows: {count(data['predicted']['trials'], 'trial')} more"
+        )
         _print_estimate(data["predicted"]["estimate"])
 
 

@@ -11,11 +11,10 @@ from harness_eval.report.wording import count, difference, one_line, share
 from harness_eval.types import Json
 
 _MEANT = (
-    "Scores, WORST and GAP with their intervals come from a model of all results, which holds whatever decided where "
-    "trials were spent.",
-    "Plain means do not: what was dropped had good luck, too, and where the hunt ended bad luck.",
-    "MEAN, SPREAD, FLOOR, differences, verdicts, p values and effects of levels are computed as if the number of tasks "
-    "had been fixed beforehand; of what was dropped they rest on few, so they are often unclear and may be off.",
+    "Scores, WORST and GAP with their intervals come from a model of all results, whatever decided where trials were "
+    "spent. All else (plain means, MEAN, SPREAD, FLOOR, differences, verdicts, effects of levels) is computed as if the "
+    "numbers of tasks had been fixed beforehand: what was dropped had good luck, too, and met few tasks; where the hunt "
+    "ended there was bad luck."
 )
 
 Section = Mapping[str, Json]
@@ -64,19 +63,27 @@ def sentences(section: Section) -> list[str]:
     found = section["hunt"]
     if found is None:
         return []
-    blocks = "; ".join(f"{one['harnesses']} up to task {one['tasks']}" for one in found["blocks"])
-    instead = f"{section['trials']['planned']:,} trials were planned instead of {found['uniform']:,}"
-    told = [
-        f"Adaptive: trials were allocated by results (hunt). Beside the canonical harness there stood {blocks}.",
-        f"After each block the better half was dropped, so that {instead}.",
-        *_MEANT,
-    ]
+    told = _allocated(section, found)
     if found["left"] is None:
         told.append("The hunt is not over.")
     elif found["left"]:
         more = "" if len(found["left"]) == 1 else ", since there were too few tasks for another block"
         told.append(f"The hunt ended at {', '.join(one_line(name) for name in found['left'])}{more}.")
     return told + _predicted(section)
+
+
+def _allocated(section: Section, found: Section) -> list[str]:
+    if not any(one["harnesses"] for one in found["blocks"]):
+        return ["Adaptive in name only (hunt): no harness stood beside the canonical one, so nothing was dropped."]
+    if found["of"] == 1:
+        return ["Adaptive in name only (hunt): there was a single block, so every harness was to meet all tasks."]
+    blocks = "; ".join(f"{one['harnesses']} up to task {one['tasks']}" for one in found["blocks"])
+    instead = f"{section['trials']['planned']:,} trials were planned instead of {found['uniform']:,}"
+    return [
+        f"Adaptive: trials were allocated by results (hunt). Beside the canonical harness there stood {blocks}.",
+        f"After each block the better half was dropped, so that {instead}.",
+        _MEANT,
+    ]
 
 
 def _predicted(section: Section) -> list[str]:
