@@ -115,7 +115,7 @@ def side(folder: Path, endpoint: str | None) -> Side:
 def side_of(folder: Path, recorded: Recorded, endpoint: Entry) -> Side:
     """The side of an endpoint, by its entry in study.json."""
     name = endpoint["name"]
-    outcomes = recorded.outcomes.where(lambda outcome: outcome.endpoint == name)
+    outcomes = recorded.outcomes.whose("endpoint", lambda one: one == name)
     return Side(folder, recorded, endpoint, outcomes, support.unsupported(recorded, name, outcomes))
 
 
