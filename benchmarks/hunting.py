@@ -216,16 +216,18 @@ def _certainty(rights: Mapping[str, Right]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reps", type=int, help="of every scenario; else 16,000 of mild and 4,000 of each other")
-    parser.add_argument("--predictions", type=int, default=300, help="hunts after which a configuration is predicted")
+    parser.add_argument("--predictions", type=int, default=150, help="hunts after which a configuration is predicted")
     parser.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=SCENARIOS)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=PAGE)
     options = parser.parse_args()
     rights = {name: simulate(name, options.reps or REPS[name], options.processes) for name in options.scenarios}
     rows = [row(scenario, right, stream("hunting", "limits", scenario)) for scenario, right in rights.items()]
-    lines = page(rows, rights) + hunting_predicted.page(options.predictions, options.processes)
-    options.out.write_text("\n".join(lines))
-    print("\n".join(lines))
+    saved = "\n".join(page(rows, rights))
+    print(saved, flush=True)
+    followed = "\n".join(hunting_predicted.page(options.predictions, options.processes))
+    print(followed)
+    options.out.write_text(f"{saved}\n{followed}")
 
 
 if __name__ == "__main__":
