@@ -69,13 +69,17 @@ class Study:
         So a drift of the endpoint does not become an effect of a harness, and a run stopped early is still balanced.
         """
         repeats, keys = self.config.repeats, []
-        ordering, tasks = Ordering(self.config.order, self.config.seed), [task.name for task in self.tasks]
+        ordering, tasks = Ordering(self.config.order, self.config.seed), self._dealt()
         for repeat in range(max(repeats, self.canonical_repeats)):
             due = [self.harnesses[0]] if repeat < self.canonical_repeats else []
             due += self.harnesses[1:] if repeat < repeats else []
             for task, name in ordering.pairs(repeat, tasks, [harness.name for harness in due]):
                 keys += [TrialKey(task, name, endpoint, repeat) for endpoint in self.endpoints]
         return tuple(keys)
+
+    def _dealt(self) -> list[str]:
+        """The tasks in the order to run: as a hunt deals them, so that its blocks are not torn."""
+        return list(self.hunt["tasks"]) if self.hunt is not None else [task.name for task in self.tasks]
 
     @property
     def planned(self) -> int:

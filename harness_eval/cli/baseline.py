@@ -64,6 +64,9 @@ def _problems(kept: Snapshot) -> list[str]:
     """Why this should not be a baseline."""
     missing, lost = (sum(harness.count(what) for harness in kept.harnesses) for what in (NOT_RUN, LOST))
     trials = sum(len(harness.solved) for harness in kept.harnesses) * len(kept.tasks)
+    if kept.adaptive and any(each.name != kept.canonical for each in kept.harnesses):
+        canonical = one_line(kept.canonical or "")
+        return [f"the run is a hunt, which dropped harnesses by their results; --harness {canonical} keeps that one"]
     problems = [f"the run is incomplete: {missing:,} of {count(trials, 'trial')} are missing"] if missing else []
     if lost > _LOST_LIMIT * (trials - missing):
         problems.append(f"{lost:,} of {count(trials - missing, 'trial')} were lost, more than {_LOST_LIMIT:.0%}")
