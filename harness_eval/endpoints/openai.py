@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 _DRAIN_SECONDS = 1.0
 # How long a stream that has begun to speak is left alone between two looks at it: a share of the time since its
-# beginning, within these seconds. So a reply is there a twentieth of its time later, and never more than a tenth of a
-# second; one that takes less than `_INSTANT` is not left alone at all.
+# beginning, within these seconds, which is how late its last word can be. A reply that is there at once never is.
 _PATIENCE, _SHORTEST_PAUSE, _LONGEST_PAUSE, _INSTANT = 0.05, 0.005, 0.1, 0.01
 _LONGEST_PART = 16 << 20  # bytes of one event or of a body that is no stream; what is read from it takes more
 _LONGEST_REPLY = 256 << 20  # bytes; a million streamed tokens, each in a chunk of its own, take about as much
