@@ -18,7 +18,7 @@ from harness_eval.probing import impossible
 from harness_eval.readiness import PAUSE, RETRIES
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.signals import answered, leave
-from harness_eval.trial import Trial, run_trial
+from harness_eval.trial import Trial, closing, run_trial
 from harness_eval.types import Lost, Owner, Result, Usage
 
 _PATIENT = 2  # signals that still wait for what is being recorded
@@ -175,8 +175,7 @@ class Runner:
 
         def answer() -> None:
             self._signals += 1
-            if self._signals > _PATIENT:
-                self.leave()
+            self._leave_if_asked()  # at once, whatever the loop is busy with
             loop.call_soon_threadsafe(self._stop, scope)
 
         with answered(answer):
@@ -190,8 +189,12 @@ class Runner:
         self._leave_if_asked()
 
     def _leave_if_asked(self) -> None:
-        if self._signals > 1 and not self._ending:
-            self.leave()
+        if self._signals > _PATIENT or (self._signals > 1 and not self._ending and not closing):
+            try:
+                if not self.outcome.interrupted:
+                    self.stopping()  # the loop had no time yet to say it
+            finally:
+                self.leave()
 
     async def _run_lane(self, lane: Lane) -> None:
         queue = iter(lane.trials)

@@ -24,6 +24,9 @@ from harness_eval.types import Json, Limits, Lost, Result, Step, Trajectory, Tri
 
 _OWN_VIEWS = frozenset({Context.__module__, Thinking.__module__})
 
+closing: list[TrialKey] = []
+"""The trials of this process whose boxes are being closed: they have ended, and nobody has their results yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -57,12 +60,15 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
             async with provider.open(trial.task.spec) as sandbox:
                 result = await _play(trial, endpoint, sandbox, provider)
                 scope.shield = True  # what is judged is not lost to a run that is stopped while the box is closed
+                closing.append(trial.key)
     except HarnessEvalError as error:
         if result is None:
             result = _lost(trial, error, None)
         else:
             labels = (*result.labels, "evaluator.cleanup_overrides_verdict")
             result = replace(result, labels=labels, extra={**result.extra, "cleanup": str(error)})
+    if trial.key in closing:
+        closing.remove(trial.key)
     assert result is not None, "nobody cancels this scope but those around it"
     return replace(result, seconds=time.monotonic() - started)
 

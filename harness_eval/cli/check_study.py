@@ -41,10 +41,11 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Che
     running.agree(under_way.study, folder, "yes" in given)
     retry_lost = given.get("retry_lost", True)
     under_way.resume(retry_lost)
-    ended = _run(under_way, matrix, retry_lost, given.get("probe") is True)
-    if ended.judged and not ended.outcome.interrupted:
-        report.write(folder)
-        say(f"report: {folder / 'report.html'} (also report.md and report.json)")
+    with running.resumable(folder):
+        ended = _run(under_way, matrix, retry_lost, given.get("probe") is True)
+        if ended.judged and not ended.outcome.interrupted:
+            report.write(folder)
+            say(f"report: {folder / 'report.html'} (also report.md and report.json)")
     running.say_how_it_ended(under_way.study, ended, running.again(folder))
     if ended.outcome.interrupted:
         raise typer.Exit(ended.exit_code)

@@ -49,6 +49,6 @@ def _predict(resolved: Study, asked: Asked, section: Mapping[str, Json]) -> int:
         say("incomplete: the budget is used up, so the predicted configuration was not run")
         return INCOMPLETE
     study = replace(study, config=study.config.model_copy(update={"budgets": budgets}))
-    ended = running.carry_out(study, folder, asked.agenda)
+    ended = running.carry_out(study, folder, asked.agenda, asked.run)
     running.say_how_it_ended(study, ended, running.again(asked.run))
     return ended.exit_code

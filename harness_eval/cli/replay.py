@@ -72,9 +72,10 @@ def replay(
         print_json(_checked_json(checked, changed)) if as_json else _print_checked(checked)
         raise typer.Exit(1 if checked.differing else 0)
     boxes = boxes_for(sandbox or str(recorded.get("sandbox") or "auto"), bool(allow_local))
-    again = rerun.prepare(folder, rows, boxes, suite)
-    outcome = run_again(again, out, concurrency)
-    found = rerun.verdicts(folder, out)
+    with running.resumable(out):
+        again = rerun.prepare(folder, rows, boxes, suite)
+        outcome = run_again(again, out, concurrency)
+        found = rerun.verdicts(folder, out)
     if outcome.interrupted:
         say(f"interrupted. {running.resume(out)}")
     print_json(_verdicts_json(again, found, out)) if as_json else _print_verdicts(again, found, out)
@@ -179,18 +180,13 @@ def run_again(again: Rerun, folder: Path, width: int) -> Outcome:
     """Run recorded trials once more, with a line now and then.
 
     Raises:
-        Exit: interrupted before any trial had ended.
+        KeyboardInterrupt: before any trial had begun.
     """
     say(f"{count(len(again.trials), 'trial')} to replay; sandbox: {again.provider.name}")
     if again.left_out:
         say(f"left out: {rerun.told(again.left_out)}")
-    try:
-        with Progress(running.resume(folder)) as progress:
-            work = partial(rerun.run, again, folder, progress, width)
-            return anyio.run(running.stoppable, progress, work)
-    except KeyboardInterrupt:
-        say(f"interrupted before any trial had ended. {running.resume(folder)}")
-        raise typer.Exit(INTERRUPTED) from None
+    with Progress(running.resume(folder)) as progress:
+        return anyio.run(running.stoppable, progress, partial(rerun.run, again, folder, progress, width))
 
 
 def _exit_code(outcome: Outcome, found: Verdicts) -> int:

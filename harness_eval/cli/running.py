@@ -7,7 +7,8 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -42,11 +43,11 @@ def agree(resolved: Study, folder: Path, yes: bool) -> None:
         say(f"paid for: {stated}")
 
 
-def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
-    """Run what the folder still owes, with a line now and then.
+def carry_out(resolved: Study, folder: Path, agenda: Agenda, run: Path | None = None) -> Ended:
+    """Run what the folder still owes, with a line now and then; `run` is the folder of the command, if another one.
 
     Raises:
-        Exit: interrupted before a trial was begun.
+        KeyboardInterrupt: before a trial was begun.
     """
     say(f"{count(resolved.planned, 'trial')}: {_count(resolved)}; sandbox: {resolved.provider.name}")
     for endpoint in resolved.config.endpoints:
@@ -54,12 +55,8 @@ def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
     for note in resolved.notes:
         say(f"note: {note}")
     allow_descriptors(_at_once(resolved))
-    try:
-        with Progress(resume(folder)) as progress:
-            ended = anyio.run(stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
-    except KeyboardInterrupt:
-        say(f"interrupted. {resume(folder)}")
-        raise typer.Exit(INTERRUPTED) from None
+    with Progress(resume(run or folder)) as progress:
+        ended = anyio.run(stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
     if swept := resolved.provider.swept:
         say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
     return ended
@@ -82,14 +79,31 @@ async def stoppable(progress: Progress, work: Callable[[], Awaitable[T]]) -> T:
     def answer() -> None:
         nonlocal came
         came += 1
-        if came > 1 or not callable(cancel):
-            leave()
-        else:
+        if came == 1 and callable(cancel):
             loop.call_soon_threadsafe(progress.stopping)
             cancel(signal.SIGINT, None)
+            return
+        try:
+            progress.stopping()  # where the loop had no time yet to say it
+        finally:
+            leave()
 
     with answered(answer, (signal.SIGINT,)):
         return await work()
+
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Say how to resume where this is interrupted, be it before the first trial or after the last one.
+
+    Raises:
+        Exit: it was.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"interrupted. {resume(folder)}")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def resume(folder: Path) -> str:
@@ -144,4 +158,6 @@ def new_folder(name: str) -> Path:
 
 def again(folder: Path) -> list[str]:
     """The arguments of this very command, with the folder that it goes on in."""
-    return sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(folder)]
+    words = sys.argv[1:]
+    named = any(word == "--out" or word.startswith("--out=") or Path(word) == folder for word in words)
+    return words if named else [*words, "--out", str(folder)]

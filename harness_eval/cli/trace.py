@@ -116,7 +116,8 @@ def trace(
     _known("harness", harness, study.get("harnesses"))
     bases = {name: tracing.config_of(folder, name, suite, **given) for name in names if endpoint in (None, name)}
     asked = Asked(folder, bases, harness, yes, Agenda(retry_lost=retry_lost, probe_again=probe is True))
-    done, _ = trace_all(asked, data)
+    with running.resumable(folder):
+        done, _ = trace_all(asked, data)
     if as_json:
         print_json({"run": str(folder), "traces": [each.as_json() for each in done]})
     raise typer.Exit(told(asked, done, as_json))
@@ -191,7 +192,7 @@ def _run(each: Done, asked: Asked, charged: Sequence[Path]) -> None:
         each.problem = "the budget is used up, so the trace was not begun"
         return
     config = plan.study.config.model_copy(update={"budgets": budgets})
-    each.ended = running.carry_out(replace(plan.study, config=config), plan.folder, asked.agenda)
+    each.ended = running.carry_out(replace(plan.study, config=config), plan.folder, asked.agenda, asked.run)
     if each.reported:
         report.write(plan.folder)
 
