@@ -141,10 +141,10 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
     meant = study.keys if agenda.trials is None else agenda.trials
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
-        done = before.judged if agenda.retry_lost else before.judged | before.attempts.keys()
+        done = (before.judged,) if agenda.retry_lost else (before.judged, before.lost)
         prober = probing.prober(folder, study.harnesses, watch.probed, agenda.probe_again)
-        refused = {} if agenda.probe_again else unsupported(folder)
-        owed = [key for key in meant if key not in done and _cell(key) not in refused]
+        refused = {} if agenda.probe_again else unsupported(folder, before)
+        owed = [key for key in meant if not any(key in each for each in done) and _cell(key) not in refused]
         spending, dial = _spending(study.config, before, agenda.started), agenda.reach or reach
         async with AsyncExitStack() as opened:
             settings = {name: await dial(study, name, opened) for name in dict.fromkeys(key.endpoint for key in owed)}
@@ -153,8 +153,8 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
             spending.tokens, spending.money = before.tokens + prober.tokens, before.money + prober.cost
             refused |= prober.refused
             owed = [key for key in owed if _cell(key) not in refused and key.endpoint not in prober.down]
-            judged = len(before.judged.intersection(meant))
-            planned = len(_planned(meant, refused, before.judged))
+            judged = sum(key in before.judged for key in meant)
+            planned = _planned(meant, refused, before.judged)
             watch.begin(planned, judged, before.solved, Counter(key.endpoint for key in owed), spending)
             outcome = Outcome(down=prober.down)
             runner = Runner(study.provider, run_folder.append, watch.ended, agenda.enough, spending, outcome=outcome)
@@ -177,26 +177,24 @@ def _cell(key: TrialKey) -> tuple[str, str]:
     return key.harness, key.endpoint
 
 
-def _planned(
-    meant: Sequence[TrialKey], refused: Collection[tuple[str, str]], judged: Collection[TrialKey]
-) -> list[TrialKey]:
-    """Those of these trials that a run means to have judged in the end: all but those that cannot be run."""
-    return [key for key in meant if _cell(key) not in refused or key in judged]
+def _planned(meant: Sequence[TrialKey], refused: Collection[tuple[str, str]], judged: Collection[TrialKey]) -> int:
+    """How many of these trials a run means to have judged in the end: all but those that cannot be run."""
+    return sum(_cell(key) not in refused or key in judged for key in meant)
 
 
-def unsupported(folder: Path) -> dict[tuple[str, str], Unsupported]:
+def unsupported(folder: Path, counted: store.Tally | None = None) -> dict[tuple[str, str], Unsupported]:
     """What cannot run, by harness and endpoint: as the probe says, or a trial that was lost to it.
+
+    `counted` is what the folder holds, where that is known.
 
     Raises:
         ConfigError: the record of the probe is damaged.
     """
     probes = probing.read(folder)
     found = {(each.harness, name): each for name, probe in probes.items() for each in probe.unsupported}
-    for row in store.latest(folder):
-        failure = row["failure"] or {}
-        if probing.impossible(label := failure.get("label", "")):
-            cell = _cell(store.key_of(row))
-            found.setdefault(cell, Unsupported(row["harness"], failure["message"], label))
+    for key, failure in (counted or store.tally(folder)).lost.items():
+        if probing.impossible(failure.label):
+            found.setdefault(_cell(key), Unsupported(key.harness, failure.message, failure.label))
     return found
 
 
@@ -215,17 +213,12 @@ def _check_endpoints(config: StudyConfig) -> None:
 
 def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:
     """Count what the folder holds of this study; of a harness that cannot run on an endpoint nothing counts there."""
-    lost: Counter[str] = Counter()
-    judged, solved, refused = 0, 0, unsupported(folder)
-    for row in store.latest(folder):
-        if _cell(store.key_of(row)) in refused:
-            continue
-        if row["failure"] is None:
-            judged += 1
-            solved += bool(row["solved"])
-        else:
-            lost[row["failure"]["owner"]] += 1
-    planned = len(_planned(study.keys, refused, ()))
+    counted = store.tally(folder)
+    refused = unsupported(folder, counted)
+    judged = sum(_cell(key) not in refused for key in counted.judged)
+    solved = sum(number for cell, number in counted.solved_at.items() if cell not in refused)
+    lost: Counter[str] = Counter(failure.owner for key, failure in counted.lost.items() if _cell(key) not in refused)
+    planned = _planned(study.keys, refused, ())
     impossible = {
         name: tuple(each for (_, endpoint), each in refused.items() if endpoint == name) for name in study.endpoints
     }
