@@ -12,9 +12,9 @@ from harness_eval.types import Json
 
 _MEANT = (
     "Scores, WORST and GAP with their intervals come from a model of all results, whatever decided where trials were "
-    "spent. All else (plain means, MEAN, SPREAD, FLOOR, differences, verdicts, effects of levels) is computed as if "
-    "the numbers of tasks had been fixed beforehand: what was dropped had good luck, too, and met few tasks; where the "
-    "hunt ended there was bad luck."
+    "spent; those of what was dropped still lie a little high. All else (plain means, MEAN, SPREAD, FLOOR, "
+    "differences, verdicts, effects of levels) is computed as if the numbers of tasks had been fixed beforehand: what "
+    "was dropped had good luck, too, and met few tasks; where the hunt ended there was bad luck."
 )
 
 Section = Mapping[str, Json]
