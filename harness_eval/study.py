@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Protocol
 
 from harness_eval import probing, store
+from harness_eval.cluster import record as nodes_used
+from harness_eval.cluster.joining import joined
+from harness_eval.cluster.node import Setup, Variables
+from harness_eval.cluster.spreading import spread
 from harness_eval.endpoints.child import death
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
 from harness_eval.endpoints.local_model import reachable
@@ -26,7 +30,7 @@ from harness_eval.signals import INTERRUPTED
 from harness_eval.study_file import StudyConfig
 from harness_eval.task import Task
 from harness_eval.trial import Trial
-from harness_eval.types import Result, TrialKey, Usage
+from harness_eval.types import Json, Result, TrialKey, Usage
 
 __all__ = ["INTERRUPTED", "Agenda", "Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
 
@@ -100,6 +104,9 @@ class Watch(Protocol):
     def fallen(self, endpoint: str, reason: str) -> None:
         """An endpoint cannot be used any more; what it still owes is left for the next invocation."""
 
+    def nodes(self, line: str) -> None:
+        """Where trials run has changed: a node of the cluster has come, or is lost."""
+
     def stopping(self) -> None:
         """A signal has come: the trials under way are cancelled, and another one ends the process at once."""
 
@@ -134,10 +141,14 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
     by its content and all of an endpoint that decides what answers, so neither has changed.
 
     Raises:
-        ConfigError: a credential is missing, a task is broken, or the folder cannot be used for this study.
+        ConfigError: a credential is missing, a task is broken, the folder cannot be used for this study, or no cluster.
     """
     _check_endpoints(study.config)
-    study = await _proven(study, watch)
+    async with joined(study.config.executor) as host:
+        return await _run(await _proven(replace(study, host=host), watch), folder, watch, agenda)
+
+
+async def _run(study: Study, folder: Path, watch: Watch, agenda: Agenda) -> Ended:
     meant = study.keys if agenda.trials is None else agenda.trials
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
@@ -159,8 +170,24 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
             outcome = Outcome(down=prober.down)
             runner = Runner(study.provider, run_folder.append, watch.ended, agenda.enough, spending, outcome=outcome)
             runner.stopping, runner.fallen = watch.stopping, watch.fallen
-            outcome = await runner.run(_lanes(study, settings, owed, before, opened))
+            lanes = _lanes(study, settings, owed, before, opened)
+            if lanes and study.config.executor.kind == "ray":
+                nodes_used.note(folder, await _on_nodes(study, runner, lanes, settings, watch))
+            else:
+                await runner.run(lanes)
     return ended(study, folder, outcome)
+
+
+async def _on_nodes(
+    study: Study, runner: Runner, lanes: Sequence[Lane], settings: Mapping[str, EndpointConfig], watch: Watch
+) -> dict[str, Json]:
+    """Run the lanes on the nodes of the cluster, and say how many these were; without any left, the rest is owed."""
+    setup = Setup(study.provider.name, study.config.sandbox.base_image, tuple(settings.values()), study.host)
+    async with spread(setup, Variables.of(settings.values()), watch.nodes) as nodes:
+        runner.play = nodes.play
+        runner.outcome.exhausted = await nodes.carry(partial(runner.run, lanes)) or runner.outcome.exhausted
+    study.provider.swept += nodes.swept
+    return nodes.used
 
 
 async def _proven(study: Study, watch: Watch) -> Study:
@@ -229,11 +256,11 @@ def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:
 async def reach(study: Study, name: str, opened: AsyncExitStack) -> EndpointConfig:
     """How to reach an endpoint, with the study's concurrency; one that is served on this machine is started for it."""
     if name == REFERENCE and study.served is not None:
-        base_url = await opened.enter_async_context(serve(study.served))
+        base_url = await opened.enter_async_context(serve(replace(study.served, host=study.host)))
         settings = EndpointConfig(name=REFERENCE, model=MODEL, base_url=base_url, scripted=True)
     else:
         chosen = next(endpoint for endpoint in study.config.endpoints if endpoint.name == name)
-        settings = await opened.enter_async_context(reachable(chosen))
+        settings = await opened.enter_async_context(reachable(chosen, study.host))
     return settings.model_copy(update={"concurrency": study.config.concurrency or settings.concurrency})
 
 
