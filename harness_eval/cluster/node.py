@@ -114,6 +114,8 @@ class Node:
                 return Result(trial.key, trial.harness.id, failure=Lost(label, str(error)))
             finally:
                 del self._trials[number]
+                if self._closing.is_set() and not self._trials:
+                    self._idle.set()
         return None
 
     async def stop(self, number: int) -> None:
@@ -142,8 +144,8 @@ class Node:
                 return
             ready.set_result(None)
             await self._closing.wait()
-            while self._trials:
-                await asyncio.sleep(0.05)
+            if self._trials:
+                await self._idle.wait()
         if self._boxes is not None:
             self._swept += self._boxes.swept
 

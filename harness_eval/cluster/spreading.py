@@ -166,12 +166,16 @@ class Spread:
         try:
             return await asyncio.shield(waiting)
         except asyncio.CancelledError:
-            with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
-                with suppress(self._ray.exceptions.RayError):
-                    member.actor.stop.remote(number)
-                    if (result := await waiting) is not None:
-                        return result  # it was judged before it could be stopped
+            if (result := await self._stopped(member, number, waiting)) is not None:
+                return result  # it was judged before it could be stopped
             raise
+
+    async def _stopped(self, member: _Member, number: int, answer: asyncio.Future[Result | None]) -> Result | None:
+        errors = self._ray.exceptions
+        with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS), suppress(errors.RayError):
+            member.actor.stop.remote(number)
+            return await answer
+        return None
 
     async def _folder(self, trial: Trial) -> Any:
         digest = trial.task.digest
@@ -200,13 +204,13 @@ class Spread:
         options = {"num_cpus": 0, "max_concurrency": _AT_ONCE, "lifetime": "detached", "name": holder}
         actor = self._ray.remote(Node).options(scheduling_strategy=placed, **options).remote(self._limits, holder)
         member = _Member(actor, identity, address, float(node["Resources"]["CPU"]), holder)
+        reason: str | None = "it was not waited for"
         try:
             reason = await self._unready(member)
-        except BaseException:
-            self._kill(member)
-            raise
+        finally:
+            if reason is not None:
+                self._kill(member)
         if reason is not None:
-            self._kill(member)
             self._unfit.add(identity)
             reasons.append(f"node {address}: {reason}")
             return

@@ -121,11 +121,11 @@ class Watching:
 def study_file(folder: Path, **keys: object) -> Path:
     for name in ("alpha", "beta", "gamma"):
         make_task(folder / "suite", name)
-    for name in ("windowed", "dropping"):
-        (folder / f"{name}.yaml").write_text("thinking: drop" if name == "dropping" else "truncation: {level: head, cap: 100}")
+    (folder / "cut.yaml").write_text("truncation: {level: head, cap: 100}")
+    (folder / "dropping.yaml").write_text("thinking: drop")
     given = {"name": "s", "reference": {}, "tasks": {"suite": "./suite"}, "sandbox": "local", "probe": False, **keys}
     path = folder / "study.yaml"
-    path.write_text(json.dumps({"harnesses": ["./windowed.yaml", "./dropping.yaml"], "repeats": 5, **given}))
+    path.write_text(json.dumps({"harnesses": ["./cut.yaml", "./dropping.yaml"], "repeats": 5, **given}))
     return path
 
 
@@ -170,9 +170,7 @@ def test_a_key_reaches_the_nodes_and_stays_out_of_every_file(
     monkeypatch.setenv("CLUSTER_KEY", secret)
     with Keyed(secret) as server:
         endpoint = {"name": "keyed", "model": "m", "base_url": server.base_url, "api_key_env": "CLUSTER_KEY"}
-        path = study_file(
-            tmp_path, reference=None, endpoints=[endpoint], harnesses=[], repeats=1, sandbox="bubblewrap"
-        )
+        path = study_file(tmp_path, reference=None, endpoints=[endpoint], harnesses=[], repeats=1, sandbox="bubblewrap")
         watch = Watching()
         ended = executed(path, tmp_path / "run", watch, on(machines))
     assert server.asked >= 3
@@ -209,9 +207,7 @@ def test_two_nodes_ask_for_no_more_at_once_than_one_would_and_slow_down_together
     assert after <= 2
 
 
-def test_a_node_with_other_code_is_refused(
-    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_with_other_code_is_refused(machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreading, "here", lambda: replace(here(), code="0" * 64))
     with pytest.raises(ConfigError, match=r"it has other code as harness-eval .* install the same everywhere"):
         executed(study_file(tmp_path, repeats=1), tmp_path / "run", Watching(), on(machines))
