@@ -95,8 +95,8 @@ class Watch(Protocol):
     def begin(self, planned: int, judged: int, solved: int, owed: Mapping[str, int], spending: Spending) -> None:
         """The run starts with so many trials planned, and so many judged and solved before.
 
-        `owed` has how many are, by endpoint, or under "" where one limit holds for all. `spending` goes on counting what
-        the folder's trials have used, those of earlier invocations included.
+        `owed` has how many are, by endpoint, or under "" where one limit holds for all. `spending` goes on counting
+        what the folder's trials have used, those of earlier invocations included.
         """
 
     def ended(self, result: Result) -> None:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -92,12 +92,12 @@ def machines() -> Iterator[Machines]:
 
 
 class Watching:
-    """Who watches a run; `at` is called once so many trials have ended."""
+    """Who watches a run; `then` says what is done once so many trials have ended."""
 
-    def __init__(self, at: int = 0, then: Callable[[], None] | None = None) -> None:
+    def __init__(self, then: Mapping[int, Callable[[], None]] | None = None) -> None:
         self.results: list[Result] = []
         self.lines: list[str] = []
-        self._at, self._then = at, then
+        self._then = then or {}
 
     def proven(self, *given: object) -> None: ...
 
@@ -112,8 +112,8 @@ class Watching:
 
     def ended(self, result: Result) -> None:
         self.results.append(result)
-        if len(self.results) == self._at and self._then is not None:
-            self._then()  # on the main thread, as Ray wants it
+        if (then := self._then.get(len(self.results))) is not None:
+            then()  # on the main thread, as Ray wants it
 
     def stopping(self) -> None: ...
 
@@ -147,20 +147,24 @@ def on(machines: Machines) -> dict[str, str]:
 def test_a_node_that_is_lost_takes_nothing_with_it_and_one_that_comes_is_used(
     machines: Machines, tmp_path: Path
 ) -> None:
-    def exchange() -> None:
+    def exchange() -> None:  # for a moment there is none at all, so the new ones play the rest
         machines.kill()
         machines.add()
+        machines.add()
 
-    path = study_file(tmp_path)
+    path = study_file(tmp_path, repeats=3)
     alone = executed(path, tmp_path / "alone", Watching())
-    watch = Watching(10, exchange)
+    watch = Watching({5: machines.kill, 10: exchange})
     spread = executed(path, tmp_path / "spread", watch, on(machines))
     assert (spread.exit_code, spread.lost, spread.judged) == (0, {}, alone.judged)
     assert verdicts(tmp_path / "spread") == verdicts(tmp_path / "alone")
     assert watch.lines[0] == "nodes: 2, all on this machine"
-    assert any("is lost; its trials are played elsewhere; nodes: 1" in line for line in watch.lines)
+    told = "\n".join(watch.lines)
+    assert "is lost; its trials are played elsewhere; nodes: 1" in told
+    assert "has joined; nodes: 1" in told
+    assert told.count("trials played") >= 1
     written = (tmp_path / "spread/executor.json").read_text()
-    assert json.loads(written) == [{"executor": "ray", "nodes": 2, "lost": 1}]
+    assert json.loads(written) == [{"executor": "ray", "nodes": 2, "lost": 2}]
 
 
 def test_a_key_reaches_the_nodes_and_stays_out_of_every_file(
@@ -239,7 +243,7 @@ def test_without_any_node_left_the_run_ends_and_is_gone_on_with(
             machines.kill()
 
     path = study_file(tmp_path, repeats=3)
-    ended = executed(path, tmp_path / "run", Watching(3, kill_all), on(machines))
+    ended = executed(path, tmp_path / "run", Watching({3: kill_all}), on(machines))
     assert (ended.exit_code, ended.problems, ended.lost) == (3, ["no node of the Ray cluster is left"], {})
     assert executed(path, tmp_path / "run", Watching()).exit_code == 0
     assert len(verdicts(tmp_path / "run")) == 27
