@@ -15,7 +15,8 @@ from harness_eval.endpoints import local_model
 from harness_eval.errors import ConfigError
 from tests.solved import SolvedTask, solved
 
-LONG = {"test_detection.py", "test_exposure.py", "test_starter.py", "test_run.py", "test_ray.py"}  # modules of which one test is long
+# Modules of which one test is long, or whose tests share what takes long to start.
+LONG = {"test_detection.py", "test_exposure.py", "test_starter.py", "test_run.py", "test_ray.py"}
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
