@@ -24,6 +24,7 @@ from harness_eval.types import Json
 _SET_SHOWN = 3
 _RELIABLE = 0.5  # below it a ranking is mostly noise
 _AT_RANDOM = 8  # harnesses drawn at random from which WORST@8 is taken from them alone
+_EIGHT = 8  # harnesses that WORST@8 is the expected minimum of
 _FOR_THE_FAMILY = 14  # from which more than half of the family statement's confidence is there
 REFERENCE = "the reference harness, that all others are compared with"
 NO_CANONICAL = "no canonical harness"
@@ -102,12 +103,15 @@ def _points(name: str, figures: Section, meaning: str) -> Headline:
 
 
 def low_end(section: Section) -> list[Headline]:
-    """WORST@8 and CVaR10: the low end of the harnesses beside the worst one."""
+    """WORST@8 and CVaR10: the low end of the harnesses beside the worst one; where unknown, why."""
     drawn = section["wilks"]["sampled"] or 0
     whose = f"the {drawn} drawn at random" if drawn >= _AT_RANDOM else "this set"
+    eight = f"the expected minimum of 8 harnesses of {whose}"
+    if section["n_harnesses"] < _EIGHT:
+        eight = f"only {count(section['n_harnesses'], 'harness')} tested; it takes 8"
     return [
-        _rate("WORST@8", section["worst_at_8"], f"the expected minimum of 8 harnesses of {whose}"),
-        _rate("CVaR10", section["cvar10"], "the mean of the lowest tenth of harnesses"),
+        _rate("WORST@8", section["worst_at_8"], _reason(section) or eight),
+        _rate("CVaR10", section["cvar10"], _reason(section) or "the mean of the lowest tenth of harnesses"),
     ]
 
 
@@ -181,11 +185,15 @@ def sentences(section: Section, data: Section) -> list[str]:
         told.append(diagnosis_words.unsupported_phrase(section, data) + ".")
     if section["recovered"]:
         told.append(diagnosis_words.recovered_sentence(section))
-    told += hunted.sentences(section)
     told += [said] if (said := diagnosis_words.in_reasoning_sentence(section)) else []
     if section["low_precision"] and not section["worst"]["reason"]:
         told.append(f"Low precision: {count(section['n_tasks'], 'task')}, fewer than 50, so verdicts stay unclear.")
     return told
+
+
+def allocation(section: Section) -> list[str]:
+    """How trials were allocated where results decided that, a paragraph each; none before a trial has a verdict."""
+    return hunted.paragraphs(section) if section["trials"]["judged"] else []
 
 
 def _level(section: Section) -> str:
