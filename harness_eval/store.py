@@ -22,6 +22,7 @@ from sys import intern
 from harness_eval import recording
 from harness_eval.diagnosis.trial import retries_by_label, turns_by_label
 from harness_eval.errors import ConfigError
+from harness_eval.keys import MOST_REPEATS, Keys
 from harness_eval.types import Json, Lost, Result, Trajectory, TrialKey, Usage
 
 STUDY, RESULTS, TRAJECTORIES, LOCK = "study.json", "results.jsonl", "trajectories", ".lock"
@@ -93,7 +94,8 @@ def sound(row: Row) -> bool:
     numbers += [usage.get(name) for name in Usage.__slots__] if isinstance(usage, dict) else [None]
     numeric = all(type(each) in (int, float) and each - each == 0 for each in numbers)  # neither infinite nor NaN
     shares = numeric and all(0 <= score <= 1 for score in scores if score is not None)
-    return shares and type(row["repeat"]) is int and all(isinstance(each, str) for each in texts)
+    repeated = shares and type(row["repeat"]) is int and 0 <= row["repeat"] < MOST_REPEATS
+    return repeated and all(isinstance(each, str) for each in texts)
 
 
 def latest(folder: Path) -> Iterator[Row]:
@@ -111,10 +113,10 @@ class Tally:
     """What a folder holds so far, from one walk over its lines: what became of each trial, and all that was used up.
 
     `lost` has the last failure of each trial without a verdict, `attempts` how often it was tried; `solved_at` counts
-    solved trials by harness and endpoint. Takes some 110 bytes a judged trial.
+    solved trials by harness and endpoint.
     """
 
-    judged: set[TrialKey] = field(default_factory=set)
+    judged: Keys = field(default_factory=Keys)
     lost: dict[TrialKey, Lost] = field(default_factory=dict)
     attempts: dict[TrialKey, int] = field(default_factory=dict)
     solved_at: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -295,6 +295,8 @@ def test_reading_many_lines_does_not_hold_them(tmp_path: Path) -> None:
         {"task": ["a"]},
         {"repeat": "0"},
         {"repeat": 0.5},
+        {"repeat": -1},
+        {"repeat": 10**15},
         {"failure": "lost"},
         {"failure": {}},
         {"usage": None},

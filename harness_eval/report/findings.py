@@ -119,7 +119,8 @@ def secondary(section: Section) -> list[tuple[str, str]]:
     """The further summaries, each in words."""
     quantiles, pass_k = section["quantiles"], section["pass_k"]
     rows = [(one.name, f"{one.value} {one.interval}".rstrip() + f", {one.meaning}") for one in low_end(section)]
-    rows.append(("Quantiles", "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))))
+    told = "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))
+    rows.append(("Quantiles", f"{UNKNOWN}, {why}" if (why := _reason(section)) else told))
     for k, chance in pass_k.items():
         if int(k) > 1:
             rows.append((f"pass^{k}", share(chance) + f", the chance that {k} different harnesses all pass a task"))
