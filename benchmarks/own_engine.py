@@ -69,6 +69,9 @@ class OwnEngine:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=30)
             process.kill()
+        mounted = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for place in reversed([each for each in mounted if each.startswith(f"{self.place}/")]):
+            subprocess.run(["umount", "--lazy", place], capture_output=True, check=False)
 
     def _run(self, *words: str) -> subprocess.Popen[bytes]:
         with (self.place / "log").open("ab") as log:

@@ -130,7 +130,8 @@ def say_how_it_ended(resolved: Study, ended: Ended, again: Sequence[str]) -> Non
         say(f"incomplete: {problem}")
     if ended.exit_code and ended.planned:
         word = "interrupted" if ended.outcome.interrupted else "incomplete"
-        say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with")
+        more = " a larger budget:" if ended.outcome.exhausted else ""
+        say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with{more}")
         say(f"  harness-eval {shlex.join(again)}")
 
 
