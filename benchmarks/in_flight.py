@@ -7,14 +7,15 @@ python -m benchmarks.in_flight --trials 50 100 --boxes local          with real 
 The endpoint is an HTTP server in a process of its own, which answers after a latency that is drawn anew for each
 request, from half the mean to one and a half times it; the client, the harness, the agent, the diagnosis and the
 run's folder are the real ones. Boxes are stand-ins in this process by default: a real one is a process of its own,
-whose memory is counted apart. Each number of trials is measured in a fresh process. Bytes a trial are the slope between
-the least and the most trials of the peak of resident memory.
+whose memory is counted apart. Each number of trials is measured in a fresh process. Bytes a trial are the slope of the
+straight line through the peaks of resident memory; how far the farthest lies from it tells whether memory is linear.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import numpy
 
 from harness_eval import store
 from harness_eval.endpoints.config import EndpointConfig, open_endpoint
@@ -43,6 +45,7 @@ from harness_eval.task import Task, load_task
 from harness_eval.trial import Trial
 from harness_eval.types import Limits, TrialKey
 
+_BOXES_EVERY = 8  # looks; each reads what all processes of boxes take
 _LINE = "a line of what a command prints, some forty bytes\n"
 _FILES = {
     "task.toml": 'schema_version = "1.4"\n[environment]\nnetwork_mode = "no-network"\n',
@@ -152,13 +155,13 @@ class Watched:
     statuses: dict[str, int] = field(default_factory=dict)
 
     async def look(self, real: bool) -> None:
-        while True:
+        for number in itertools.count():
             due = time.monotonic() + 0.25
             await anyio.sleep(0.25)
             self.lag = max(self.lag, time.monotonic() - due)
             self.descriptors = max(self.descriptors, open_descriptors())
             self.threads = max(self.threads, threading.active_count())
-            if real and self.in_flight > self.most_in_flight:
+            if real and not number % _BOXES_EVERY:
                 self.boxes, self.box_bytes = max((self.boxes, self.box_bytes), await anyio.to_thread.run_sync(in_boxes))
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
@@ -268,7 +271,18 @@ def shared(asked: argparse.Namespace) -> list[str]:
     return [word for name in named for word in (f"--{name}", str(getattr(asked, name)))]
 
 
-def main() -> None:
+def main(given: Sequence[str] | None = None) -> None:
+    asked = parsed(given)
+    if asked.serve:
+        return serve(asked.turns, asked.printed, asked.latency)
+    if asked.one:
+        return one(asked)
+    found = [flown(count, asked) for count in asked.trials]
+    print(json.dumps(found, indent=2) if asked.json else told(found))
+    return None
+
+
+def parsed(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, nargs="+", default=[500, 1000, 2000])
     parser.add_argument("--turns", type=int, default=10)
@@ -278,18 +292,22 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.serve:
-        return serve(asked.turns, asked.printed, asked.latency)
-    if asked.one:
-        return one(asked)
-    found = []
-    for count in asked.trials:
-        command = [sys.executable, "-m", "benchmarks.in_flight", "--one", str(count), *shared(asked)]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        found.append(json.loads(done.stdout.splitlines()[-1]))
-    print(json.dumps(found, indent=2) if asked.json else told(found))
-    return None
+    return parser.parse_args(given)
+
+
+def flown(count: int, asked: argparse.Namespace) -> dict[str, Any]:
+    """So many trials at once, in a fresh process."""
+    command = [sys.executable, "-m", "benchmarks.in_flight", "--one", str(count), *shared(asked)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measured
+
+
+def line_through(found: list[dict[str, Any]]) -> tuple[float, float, float]:
+    """Bytes a trial, bytes at none, and how many the farthest measurement is off: least squares over the peaks."""
+    trials, peaks = ([float(each[key]) for each in found] for key in ("trials", "peak_bytes"))
+    slope, none = map(float, numpy.polyfit(trials, peaks, 1))
+    return slope, none, max(abs(peak - none - slope * count) for count, peak in zip(trials, peaks, strict=True))
 
 
 def told(found: list[dict[str, Any]]) -> str:
@@ -312,10 +330,8 @@ def told(found: list[dict[str, Any]]) -> str:
         for each in found
     ]
     if len(found) > 1:
-        low, high = found[0], found[-1]
-        slope = (high["peak_bytes"] - low["peak_bytes"]) / (high["trials"] - low["trials"])
-        none = (high["peak_bytes"] - slope * high["trials"]) / 2**20
-        lines.append(f"{slope:,.0f} bytes a trial; {none:.0f} MiB at none")
+        slope, none, off = line_through(found)
+        lines.append(f"{slope:,.0f} bytes a trial; {none / 2**20:.0f} MiB at none; {off / 2**20:.1f} MiB off at most")
     return "\n".join(lines)
 
 

@@ -1,12 +1,13 @@
 """A run that is struck at random moments and resumed by the same command, beside one that was left in peace.
 
-python -m benchmarks.kills --strikes 60
-python -m benchmarks.kills --strikes 20 --kinds container engine --sandbox docker --base-image harness-eval-base --json
+python -m benchmarks.kills                                  # some fifteen minutes; KILLS.md
+python -m benchmarks.kills --strikes 20 --sandbox bubblewrap --json
 
 Each round is one run of a small study. While it has strikes left, whatever invocation is under way is struck at random
 moments; an invocation that ends before all is judged is followed by the same command again. What must hold at the end:
 every trial is judged, once, with the verdict of the undisturbed run and a trajectory that can be read; every invocation
-ended with an exit code that is documented; nothing of a dead invocation is left. Only processes of the runs are hit.
+ended with an exit code that is documented; nothing of a dead invocation is left. Only processes of the runs are hit,
+and a Docker engine that is started for it alone. `bubblewrap-alone` is bubblewrap where control groups cannot be had.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.own_engine import OwnEngine, own_engine
 from harness_eval import store
 from harness_eval.sandboxes import leftovers
 from harness_eval.types import TrialKey
@@ -35,6 +37,7 @@ from harness_eval.types import TrialKey
 ROOT = Path(__file__).resolve().parents[1]
 TASKS, LONGEST = 4, 3.0  # tasks of the study; seconds from one strike to the next, at most
 INVOCATIONS = 25  # of one round, after which it counts as never ending
+PAGE = Path(__file__).parent / "KILLS.md"
 CODES = {0, 2, 3, 130, -signal.SIGKILL}
 _PLAN = """done: "The word is written."
 steps:
@@ -56,6 +59,8 @@ class Run:
     study: Path
     flags: Sequence[str]
     draws: random.Random
+    prefix: Sequence[str] = ()
+    engine: OwnEngine | None = None
     process: subprocess.Popen[str] | None = None
     writer: subprocess.Popen[bytes] | None = None
     pids: list[int] = field(default_factory=list)
@@ -73,7 +78,10 @@ class Run:
         """The command, from the beginning or to resume."""
         cache = str(self.place / "cache")
         env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": cache, "KILLS": str(self.place)}
-        command = [sys.executable, "-m", "harness_eval", "run", self.study, "--out", self.folder, *self.flags]
+        told = ["-m", "harness_eval", "run", str(self.study), "--out", str(self.folder), *self.flags]
+        command = [*self.prefix, sys.executable, *told]
+        if self.engine is not None:
+            self.engine.wait()
         with self.log.open("a") as log:  # through a pipe, or a limit on the size of files would hold for it too
             writer = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=log, start_new_session=True)
         assert writer.stdin is not None
@@ -94,6 +102,9 @@ class Run:
 
     def alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
+
+
+_ALONE = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh")
 
 
 def small_study(place: Path, sandbox: Sequence[str], repeats: int = 2) -> Path:
@@ -122,7 +133,7 @@ def small_study(place: Path, sandbox: Sequence[str], repeats: int = 2) -> Path:
         "repeats": repeats,
         "concurrency": 4,
     }
-    path = place / "study.yaml"
+    path = place / f"{sandbox[0]}.yaml"
     path.write_text(json.dumps(study))
     return path
 
@@ -164,7 +175,11 @@ def _signal(*numbers: int) -> Callable[[Run], bool]:
         for number in numbers:
             run.process.send_signal(number)
             time.sleep(run.draws.uniform(0, 0.2) if len(numbers) > 1 else 0)
-        run.process.wait(timeout=60)
+        try:
+            run.process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            run.faults.append(f"not ended 60 s after {[signal.Signals(n).name for n in numbers]}")
+            return True
         allowed = {-signal.SIGKILL} if numbers == (signal.SIGKILL,) else {130, 0, 2, 3}  # some end just then
         if run.process.returncode not in allowed:
             run.faults.append(f"exit code {run.process.returncode} after {[signal.Signals(n).name for n in numbers]}")
@@ -203,6 +218,16 @@ def _container(run: Run) -> bool:
     return done.returncode == 0
 
 
+def _engine(run: Run) -> bool:
+    """End the engine, and start it again after a while; its containers are ended by the new one."""
+    if run.engine is None:
+        return False
+    run.engine.kill()
+    time.sleep(run.draws.uniform(0, LONGEST))
+    run.engine.start()
+    return True
+
+
 def _disk(run: Run) -> bool:
     """Fill the file system of the run's folder, which is a small one of its own."""
     path = run.place / f"ballast{len(run.ballast)}"
@@ -235,8 +260,16 @@ STRIKES: dict[str, Callable[[Run], bool]] = {
     "interrupt twice": _signal(signal.SIGINT, signal.SIGINT),
     "terminate": _signal(signal.SIGTERM),
     "container": _container,
+    "engine": _engine,
 }
-USUAL = [kind for kind in STRIKES if kind != "container"]
+OF_DOCKER = ("container", "engine")
+ANYWHERE = tuple(kind for kind in STRIKES if kind not in (*OF_DOCKER, "box"))
+SANDBOXES: dict[str, Sequence[str]] = {
+    "bubblewrap": ("box", *ANYWHERE),
+    "bubblewrap-alone": ("box", *ANYWHERE),
+    "docker": (*OF_DOCKER, "runner", "interrupt twice", "terminate"),
+    "local": ("box", *ANYWHERE),
+}
 
 
 def play(run: Run, strikes: Sequence[str]) -> None:
@@ -250,22 +283,12 @@ def play(run: Run, strikes: Sequence[str]) -> None:
             if run.alive():
                 kind = left.pop(0)
                 (run.struck if STRIKES[kind](run) else run.missed)[kind] += 1
-                _end_without_endpoint(run, kind)
         _wait(run, process)
         for each in run.ballast:
             each.unlink(missing_ok=True)
         if process.returncode == 0 and run.complete():  # a few lost trials do not make a run incomplete
             return
     run.faults.append(f"not complete after {INVOCATIONS} invocations")
-
-
-def _end_without_endpoint(run: Run, kind: str) -> None:
-    """Interrupt a run whose endpoint is gone, as somebody would who sees that; it would end by itself after minutes."""
-    if kind == "endpoint" and run.process is not None:
-        with suppress(subprocess.TimeoutExpired):
-            run.process.wait(timeout=run.draws.uniform(0, 2 * LONGEST))
-        if run.alive():
-            run.process.send_signal(signal.SIGINT)
 
 
 def _wait(run: Run, process: subprocess.Popen[str]) -> None:
@@ -339,46 +362,132 @@ def small_disk(place: Path, megabytes: int = 16) -> Iterator[bool]:
 
 @dataclass
 class Totals:
-    """Over all rounds."""
+    """Over all rounds, by sandbox and kind."""
 
     rounds: int = 0
     trials: int = 0
-    struck: Counter[str] = field(default_factory=Counter)
+    struck: Counter[tuple[str, str]] = field(default_factory=Counter)
     missed: Counter[str] = field(default_factory=Counter)
     codes: Counter[int] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
-    def add(self, run: Run, said: Sequence[str]) -> None:
+    def add(self, place: str, run: Run, said: Sequence[str]) -> None:
         self.rounds += 1
-        self.struck += run.struck
+        self.struck += Counter({(place, kind): number for kind, number in run.struck.items()})
         self.missed += run.missed
         self.codes += run.codes
-        self.faults += [f"round {self.rounds}: {each}" for each in said]
+        self.faults += [f"round {self.rounds} ({place}): {each}" for each in said]
+
+    def of_kind(self, kind: str) -> int:
+        return sum(number for (_, each), number in self.struck.items() if each == kind)
+
+
+@dataclass
+class Setting:
+    """A sandbox with its study, and what the undisturbed run in it has judged."""
+
+    name: str
+    kinds: Sequence[str]
+    study: Path
+    prefix: Sequence[str] = ()
+    engine: OwnEngine | None = None
+    expected: dict[TrialKey, Verdict] = field(default_factory=dict)
+
+    def run(self, place: Path, options: argparse.Namespace, draws: random.Random) -> Run:
+        return Run(place, self.study, options.flags, draws, self.prefix, self.engine)
+
+
+def settings(place: Path, options: argparse.Namespace, opened: ExitStack, draws: random.Random) -> list[Setting]:
+    """All sandboxes, each with its undisturbed run."""
+    found = []
+    for name in options.sandbox:
+        kind = "bubblewrap" if name == "bubblewrap-alone" else name
+        engine = opened.enter_context(own_engine(options.base_image)) if kind == "docker" else None
+        study = small_study(place, [kind, options.base_image] if engine else [kind], options.repeats)
+        kinds = [each for each in SANDBOXES[name] if options.kinds is None or each in options.kinds]
+        setting = Setting(name, kinds, study, _ALONE if name == "bubblewrap-alone" else (), engine)
+        (place / f"calm-{name}").mkdir()
+        calm = setting.run(place / f"calm-{name}", options, draws)
+        play(calm, ())
+        setting.expected, _ = verdicts(calm.folder)
+        print(f"{name}: {len(setting.expected)} trials", file=sys.stderr, flush=True)
+        found.append(setting)
+    return found
 
 
 def measure(place: Path, options: argparse.Namespace) -> Totals:
-    """Rounds until there were so many strikes."""
+    """Rounds until there were so many strikes, each where the fewest have been."""
     draws, totals = random.Random(options.seed), Totals()
-    study = small_study(
-        place, [options.sandbox, *([options.base_image] if options.base_image else [])], options.repeats
-    )
-    (place / "calm").mkdir()
-    calm = Run(place / "calm", study, options.flags, draws)
-    play(calm, ())
-    expected, _ = verdicts(calm.folder)
-    totals.trials = len(expected)
-    while totals.struck.total() < options.strikes and totals.rounds < options.strikes:
-        with ExitStack() as opened:
-            where = place / f"round{totals.rounds}"
-            mounted = "disk full" in options.kinds and opened.enter_context(small_disk(where))
-            where.mkdir(exist_ok=True)
-            kinds = [kind for kind in options.kinds if mounted or kind != "disk full"]
-            run = Run(where, study, options.flags, draws)
-            least = sorted(kinds, key=lambda kind: (totals.struck[kind], draws.random()))
-            play(run, draws.sample(least[: options.each], k=min(options.each, len(least))))
-            totals.add(run, faults(run, expected))
-            print(f"{totals.struck.total()} strikes, {len(totals.faults)} faults", file=sys.stderr, flush=True)
+    with ExitStack() as kept:
+        there = settings(place, options, kept, draws)
+        totals.trials = len(there[0].expected)
+        while totals.struck.total() < options.strikes and totals.rounds < options.strikes:
+            setting = min(there, key=lambda each: (_rare(totals, each), draws.random()))
+            with ExitStack() as opened:
+                where = place / f"round{totals.rounds}"
+                mounted = "disk full" in setting.kinds and opened.enter_context(small_disk(where))
+                where.mkdir(exist_ok=True)
+                kinds = [kind for kind in setting.kinds if mounted or kind != "disk full"]
+                run = setting.run(where, options, draws)
+                least = sorted(kinds, key=lambda kind: (totals.of_kind(kind), draws.random()))
+                play(run, draws.sample(least[: options.each], k=min(options.each, len(least))))
+                totals.add(setting.name, run, faults(run, setting.expected))
+                print(f"{totals.struck.total()} strikes, {len(totals.faults)} faults", file=sys.stderr, flush=True)
     return totals
+
+
+def _rare(totals: Totals, setting: Setting) -> tuple[int, int]:
+    """How often the rarest strike of a sandbox has been made anywhere, and how many have been made in it."""
+    own = sum(number for (name, _), number in totals.struck.items() if name == setting.name)
+    return min(totals.of_kind(kind) for kind in setting.kinds), own
+
+
+_PAGE = """# Struck at random moments, and resumed
+
+`python -m benchmarks.kills --strikes {strikes} --seed {seed} --sandbox {sandboxes}`:
+{rounds} runs of {trials} trials, struck {struck} times. Each was resumed by the same command until all trials were
+judged, and held against a run that was left in peace.
+
+**Not as in the undisturbed run: {number}.** Compared are verdict, stop and number of steps of each trial; that each is
+judged, and once; that its trajectory can be read; that exit codes are documented ones; that no line is torn, and no
+process, container, control group or folder of a dead run is left.
+{faults}
+| strike | {names} | all |
+|---|{bars}
+{rows}
+
+Exit codes of the {invocations} invocations: {codes}. Strikes that met nothing to hit are not counted above: {missed}.
+`runner` is SIGKILL. `disk full` and `file size` let writes fail, the latter in the middle of a line. `engine` is
+SIGKILL to a Docker engine of the benchmark's own, started again within {longest:g} s; `container` and `box` end
+one box. In bubblewrap-alone control groups cannot be had.
+"""
+
+
+def page(totals: Totals, options: argparse.Namespace) -> str:
+    """KILLS.md."""
+    names = list(options.sandbox)
+    rows = [
+        [kind, *(str(totals.struck[name, kind] or "") for name in names), str(totals.of_kind(kind))]
+        for kind in STRIKES
+        if totals.of_kind(kind)
+    ]
+    return _PAGE.format(
+        strikes=options.strikes,
+        seed=options.seed,
+        sandboxes=" ".join(names),
+        rounds=totals.rounds,
+        trials=totals.trials,
+        struck=totals.struck.total(),
+        number=len(totals.faults) or "nothing",
+        faults="".join(f"- {each}\n" for each in totals.faults),
+        names=" | ".join(names),
+        bars="---:|" * (len(names) + 1),
+        rows="\n".join(f"| {' | '.join(row)} |" for row in rows),
+        invocations=totals.codes.total(),
+        codes=", ".join(f"{number} with {code}" for code, number in sorted(totals.codes.items())),
+        missed=totals.missed.total(),
+        longest=LONGEST,
+    )
 
 
 def main() -> int:
@@ -386,15 +495,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--strikes", type=int, default=60)
     parser.add_argument("--each", type=int, default=5, help="strikes in one round")
-    parser.add_argument("--kinds", nargs="+", choices=sorted(STRIKES), default=USUAL)
-    parser.add_argument("--sandbox", default="bubblewrap")
-    parser.add_argument("--base-image")
+    parser.add_argument("--kinds", nargs="+", choices=sorted(STRIKES), help="all that the sandbox allows by default")
+    parser.add_argument(
+        "--sandbox", nargs="+", choices=sorted(SANDBOXES), default=["bubblewrap", "bubblewrap-alone", "docker"]
+    )
+    parser.add_argument("--base-image", default="harness-eval-base", help="for docker; taken from the usual engine")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="a new folder for all runs, which stays")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print what was found, and write no page")
     parser.add_argument("flags", nargs="*", default=[], help="further flags of `run`, behind --")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended, too
     place = options.keep or Path(tempfile.mkdtemp(prefix="kills-"))
     place.mkdir(parents=True, exist_ok=True)
     try:
@@ -402,13 +514,13 @@ def main() -> int:
     finally:
         if options.keep is None:
             shutil.rmtree(place, ignore_errors=True)
-    told = {name: dict(getattr(totals, name)) for name in ("struck", "missed", "codes")}
-    told |= {"rounds": totals.rounds, "trials": totals.trials, "faults": totals.faults}
     if options.json:
-        print(json.dumps(told, indent=2))
+        told = {name: getattr(totals, name) for name in ("rounds", "trials", "missed", "codes", "faults")}
+        struck = {f"{kind} in {name}": number for (name, kind), number in sorted(totals.struck.items())}
+        print(json.dumps({**told, "struck": struck}, indent=2))
     else:
-        for name, value in told.items():
-            print(f"{name}: {value}")
+        PAGE.write_text(page(totals, options))
+        print(f"{totals.struck.total()} strikes, {len(totals.faults)} faults: {PAGE.name}")
     return 1 if totals.faults else 0
 
 

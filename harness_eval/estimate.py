@@ -48,6 +48,14 @@ def estimate(study: Study, like: Path | None = None) -> Estimate:
     return _measured(study, like) if like is not None else _assumed(study)
 
 
+def share_of(expected: Estimate, share: float) -> Estimate:
+    """So much of it, one trial as the other."""
+    price, cached, seconds = (
+        None if each is None else each * share for each in (expected.price, expected.cached_price, expected.seconds)
+    )
+    return Estimate(round(expected.tokens * share), price, cached, seconds, expected.basis)
+
+
 def _measured(study: Study, like: Path) -> Estimate:
     store.read_study(like)
     rows = [row for row in store.latest(like) if row["failure"] is None]

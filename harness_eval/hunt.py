@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -34,7 +35,8 @@ class Layout(BaseModel):
 
 
 class _Recorded(BaseModel):
-    stood: dict[str, list[list[str]]]
+    stood: dict[str, list[list[str]]] = {}
+    unpredicted: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ def lay_out(study: Study) -> Study:
 
 
 def _note(ends: Sequence[int], others: int) -> str:
+    if not others:
+        return "allocate hunt: no harness beside the canonical one, so nothing is hunted among and all trials are run"
     if len(ends) == 1:
         return f"allocate hunt: {ends[-1]} tasks and {others} harnesses beside the canonical one are a single block"
     told = ", ".join(map(str, ends))
@@ -105,8 +109,17 @@ def layout_of(recorded: Mapping[str, Json]) -> Layout | None:
 def standing_of(
     layout: Layout, stood: Sequence[Sequence[str]] | None, others: Sequence[str], refused: Collection[str]
 ) -> Standing:
-    """Who stood in the blocks begun, but for those refused; before the first is over (None) all of the others."""
-    return Standing(layout.ends, [[name for name in names if name not in refused] for names in stood or [others]])
+    """Who stood in the blocks begun, but for those refused; before the first is over (None) all of the others.
+
+    Raises:
+        ConfigError: no hunt of this study can have come to that.
+    """
+    blocks = stood or [others]
+    if len(blocks) > len(layout.ends) + 1 or any(
+        set(after) - set(before) for before, after in pairwise([others, *blocks])
+    ):
+        raise ConfigError(f"{FILE}: does not fit this study; without it the blocks are decided again from the results")
+    return Standing(layout.ends, [[name for name in names if name not in refused] for names in blocks])
 
 
 def read(folder: Path) -> dict[str, list[list[str]]]:
@@ -115,14 +128,44 @@ def read(folder: Path) -> dict[str, list[list[str]]]:
     Raises:
         ConfigError: the record is damaged.
     """
+    return _read(folder).stood
+
+
+def unpredicted(folder: Path) -> dict[str, str]:
+    """Why no configuration was predicted after the hunt, by endpoint.
+
+    Raises:
+        ConfigError: the record is damaged.
+    """
+    return _read(folder).unpredicted
+
+
+def _read(folder: Path) -> _Recorded:
     path = folder / FILE
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return {}
+        return _Recorded()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    return parse(_Recorded, recording.load_or_none(data), str(path)).stood
+    if not isinstance(found := recording.load_or_none(data), dict):
+        raise ConfigError(f"{path}: is damaged; without it the blocks are decided again from the results")
+    return parse(_Recorded, found, str(path))
+
+
+def keep(folder: Path, stood: Mapping[str, Sequence[Sequence[str]]], why: Mapping[str, str]) -> None:
+    """Record who stood in the blocks, and why nothing was predicted.
+
+    Raises:
+        ConfigError: it cannot be written.
+    """
+    made = _Recorded.model_validate({"stood": stood, "unpredicted": why})
+    if made == _read(folder):
+        return
+    try:
+        recording.write_whole(folder / FILE, recording.dump(made.model_dump(exclude_defaults=True)) + b"\n")
+    except OSError as error:
+        raise ConfigError(f"{folder / FILE}: cannot be written: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +190,7 @@ class Hunt:
             met[endpoint] = standing.met
             reached[endpoint] = self.layout.ends[min(len(standing.stood), len(self.layout.ends)) - 1]
             met[endpoint][canonical] = reached[endpoint]
-        begun = [key for key in self.study.keys if place[key.task] < met[key.endpoint][key.harness]]
+        begun = [key for key in self.study.keys if place[key.task] < met[key.endpoint].get(key.harness, 0)]
         block = {name: sum(end <= at for end in self.layout.ends) for name, at in place.items()}
         return tuple(sorted(begun, key=lambda key: block[key.task]))
 
@@ -160,25 +203,26 @@ class Hunt:
             total += 0 if canonical in there else len(self.study.tasks) * self.study.canonical_repeats
         return total
 
-    def go_on(self, refused: Collection[tuple[str, str]]) -> bool:
+    def go_on(self, refused: Collection[tuple[str, str]], held: Collection[str] = ()) -> bool:
         """Drop the better half at each endpoint whose block is over, and record it; False once no block is left.
 
+        At those `held`, and where no harness can run, the block is not over. What is refused is not dropped from the
+        record of the blocks before, so that it is owed there should it be refused no longer.
+
         Raises:
-            ConfigError: the record cannot be written.
+            ConfigError: the record is damaged or cannot be written.
         """
-        stood, over = {}, True
+        stood, on = {}, False
         for endpoint in self.study.endpoints:
             there = {harness for harness, where in refused if where == endpoint}
             standing = self.standing(endpoint, there)
-            stood[endpoint] = [list(names) for names in standing.stood]
-            if standing.left is None:
+            stood[endpoint] = [list(names) for names in self.standing(endpoint).stood]
+            stuck = endpoint in held or all(harness.name in there for harness in self.study.harnesses)
+            if standing.left is None and not stuck:
                 stood[endpoint].append(self._kept(endpoint, standing))
-                over &= len(stood[endpoint]) > len(self.layout.ends)
-        try:
-            recording.write_whole(self.folder / FILE, recording.dump({"stood": stood}) + b"\n")
-        except OSError as error:
-            raise ConfigError(f"{self.folder / FILE}: cannot be written: {error.strerror}") from None
-        return not over
+                on |= len(stood[endpoint]) <= len(self.layout.ends)
+        keep(self.folder, stood, unpredicted(self.folder))
+        return on
 
     def _kept(self, endpoint: str, standing: Standing) -> list[str]:
         from harness_eval.stats.hunting import worse_half  # lazy: slow import

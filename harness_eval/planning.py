@@ -41,7 +41,8 @@ class Study:
     `endpoints` are names; `served` is what the embedded reference endpoint must be, if it takes part.
     `wires` holds, by name, the hash of what a model receives from each harness. `externals` are real harnesses beside
     those: they have no levels, so designs, effects and probes leave them out. `trace` is what `tracing` made it for,
-    `hunt` what `hunt` has laid out, `predicted` what `predicting` has.
+    `hunt` what `hunt` has laid out, `predicted` what `predicting` has. `host` is the address under which what is served
+    on this machine is reached from where trials run.
     """
 
     config: StudyConfig
@@ -57,6 +58,7 @@ class Study:
     trace: Mapping[str, Json] | None = None
     hunt: Mapping[str, Json] | None = None
     predicted: Mapping[str, Json] | None = None
+    host: str = "127.0.0.1"
 
     @property
     def harnesses(self) -> tuple[Harness, ...]:
@@ -70,7 +72,7 @@ class Study:
         So a drift of the endpoint does not become an effect of a harness, and a run stopped early is still balanced.
         """
         repeats, keys = self.config.repeats, []
-        ordering, tasks = Ordering(self.config.order, self.config.seed), [task.name for task in self.tasks]
+        ordering, tasks = Ordering(self.config.order, self.config.seed), self._dealt()
         for repeat in range(max(repeats, self.canonical_repeats)):
             due = [self.harnesses[0]] if repeat < self.canonical_repeats else []
             due += self.harnesses[1:] if repeat < repeats else []
@@ -79,6 +81,10 @@ class Study:
             for task, name in ordering.pairs(repeat, tasks, names):
                 keys += [TrialKey(task, name, endpoint, repeat) for endpoint in self.endpoints]
         return tuple(keys)
+
+    def _dealt(self) -> list[str]:
+        """The tasks in the order to run: as a hunt deals them, so that its blocks are not torn."""
+        return list(self.hunt["tasks"]) if self.hunt is not None else [task.name for task in self.tasks]
 
     @property
     def planned(self) -> int:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
+
 from harness_eval import __version__
 from harness_eval.cache import cache_folder
 from harness_eval.errors import ConfigError
 from harness_eval.judging import Proof
-from harness_eval.readiness import Readiness, check_all
+from harness_eval.readiness import PAUSE, RETRIES, Readiness, check_all, may_pass
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.task import Task
 
@@ -22,10 +24,11 @@ _SHOWN = 5  # broken tasks named in one message
 
 
 async def require_proven(
-    tasks: Sequence[Task], provider: SandboxProvider, watch: Callable[[Task, Proof], None]
+    tasks: Sequence[Task], provider: SandboxProvider, watch: Callable[[Task, Proof], None], pause: float = PAUSE
 ) -> tuple[Task, ...]:
     """The tasks, `live` where they have to be; those whose content was not proven before in this kind of sandbox by
-    this version are proven now. One without a solution cannot be, and is taken as it is.
+    this version are proven now, up to three times where the machine fails. One without a solution cannot be proven, and
+    is taken as it is.
 
     Raises:
         ConfigError: one of them is broken or cannot run here, which must be known before anything is paid for.
@@ -33,7 +36,7 @@ async def require_proven(
     known = {task.name: _recall(_marker(task, provider)) for task in tasks}
     fresh = [task for task in tasks if known[task.name] is None]
     async with provider:
-        found = await check_all(fresh, provider, _AT_ONCE, lambda each: watch(each.task, _proof(each)))
+        found = await _checked(fresh, provider, watch, pause)
     for each in found:
         known[each.task.name] = _proof(each).live
         if each.state == "ok":
@@ -47,6 +50,31 @@ async def require_proven(
             "--exclude (in a study tasks.exclude) leaves tasks out"
         )
     return tuple(replace(task, live=bool(known[task.name])) for task in tasks)
+
+
+async def _checked(
+    tasks: Sequence[Task], provider: SandboxProvider, watch: Callable[[Task, Proof], None], pause: float
+) -> list[Readiness]:
+    """A finding for each task: of several attempts the last one, which alone is told of."""
+    found: dict[str, Readiness] = {}
+    left = list(tasks)
+    for attempt in range(1 + RETRIES):
+        again = may_pass if attempt < RETRIES else _never
+
+        def tell(each: Readiness, again: Callable[[Readiness], bool] = again) -> None:
+            if not again(each):
+                watch(each.task, _proof(each))
+
+        found |= {each.task.name: each for each in await check_all(left, provider, _AT_ONCE, tell)}
+        left = [task for task in left if again(found[task.name])]
+        if not left:
+            break
+        await anyio.sleep(pause * 4**attempt)
+    return [found[task.name] for task in tasks]
+
+
+def _never(_: Readiness) -> bool:
+    return False
 
 
 def _proof(found: Readiness) -> Proof:

@@ -18,6 +18,7 @@ from harness_eval.task import Task
 
 State: TypeAlias = Literal["ok", "broken", "cannot-run", "unproven"]
 
+RETRIES, PAUSE = 2, 1.0  # attempts after a machine failed, and seconds before the first of them, then 4 times as many
 _OFFLINE = re.compile(
     r"(?i)could ?n[o']t resolve|(failure|error) (in name resolution|resolving)|no such host"
     r"|name or service not known|network is unreachable|no route to host|failed to (establish a new connection|fetch)"
@@ -90,6 +91,12 @@ async def check(task: Task, provider: SandboxProvider) -> Readiness:
     except SandboxFailure as failure:
         state, reason = "cannot-run", str(failure)
     return Readiness(task, state, reason.removeprefix(f"{task.name}: "), proof, time.monotonic() - started)
+
+
+def may_pass(found: Readiness) -> bool:
+    """Whether the machine has failed in a way in which it may not the next time."""
+    failed = found.state == "cannot-run" and found.proof is None and found.task.unsupported is None
+    return failed and not _OFFLINE.search(found.reason)
 
 
 def _state(task: Task, proof: Proof) -> tuple[State, str]:

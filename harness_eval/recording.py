@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -203,3 +203,30 @@ def _event(data: Mapping[str, Json]) -> Event:
 @cache
 def _adapter(name: str) -> TypeAdapter[Event]:
     return TypeAdapter(_EVENTS[name])
+
+
+def differences(old: Json, new: Json, ignored: Collection[str] = (), path: str = "") -> Iterator[str]:
+    """Where two documents differ, each as `path: old, now new`; lists of named things are compared by name."""
+    old, new = _by_name(old), _by_name(new)
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        if old != new:
+            yield f"{path}: {_short(old)}, now {_short(new)}"
+        return
+    for key in [*old, *(key for key in new if key not in old)]:
+        inner = f"{path}.{key}" if path else str(key)
+        if inner in ignored:
+            continue
+        if key not in new or key not in old:
+            yield f"{inner}: {'no longer there' if key in old else 'new'}"
+        else:
+            yield from differences(old[key], new[key], ignored, inner)
+
+
+def _by_name(value: Json) -> Json:
+    named = isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value)
+    return {each["name"]: each for each in value} if named else value
+
+
+def _short(value: Json) -> str:
+    text = dump(value).decode()
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -221,7 +221,7 @@ async def run(again: Rerun, folder: Path, watch: Watch, width: int = _WIDTH) -> 
         ]
         runner = Runner(again.provider, run_folder.append, watch.ended, play=partial(_play, again.source))
         runner.stopping = watch.stopping
-        watch.begin(len(again.trials), len(before.judged), before.solved)
+        watch.begin(len(again.trials), len(before.judged), before.solved, {"": len(owed)}, runner.spending)
         return await runner.run([Lane(ReplayEndpoint("replay", "recorded", ()), owed, width, _free)])
 
 

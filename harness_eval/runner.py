@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -18,13 +15,13 @@ import anyio.to_thread
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import ConfigError
 from harness_eval.probing import impossible
+from harness_eval.readiness import PAUSE, RETRIES
 from harness_eval.sandboxes.base import SandboxProvider
-from harness_eval.trial import Trial, run_trial
+from harness_eval.signals import answered, leave
+from harness_eval.trial import Trial, closing, run_trial
 from harness_eval.types import Lost, Owner, Result, Usage
 
-INTERRUPTED = 130  # the exit code of a process that a signal has ended
 _PATIENT = 2  # signals that still wait for what is being recorded
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNANSWERED = "infra.gateway"  # the label of a trial that is lost because nothing answered, for all retries
 _RETRIED: frozenset[Owner] = frozenset({"endpoint", "sandbox"})  # machines; a broken task or harness stays broken
 
@@ -38,9 +35,12 @@ def _ignore(_: Result) -> None: ...
 def _silently() -> None: ...
 
 
-def leave() -> None:
-    """End this process at once, as interrupted, and clean nothing up: the next run sweeps what is left of its boxes."""
-    os._exit(INTERRUPTED)
+def _untold(_: str, __: str) -> None: ...
+
+
+async def _alive() -> str:
+    await anyio.sleep_forever()
+    raise AssertionError("unreachable")
 
 
 def never(_: Result) -> bool:
@@ -50,12 +50,16 @@ def never(_: Result) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One endpoint with the trials it is owed, in order; `cost` says what a usage costs, None where that is unknown."""
+    """One endpoint with the trials it is owed, in order; `cost` says what a usage costs, None where that is unknown.
+
+    `death` waits until what answers there is known to have ended, and says how.
+    """
 
     endpoint: Endpoint
     trials: Sequence[Trial]
     concurrency: int = 4
     cost: Callable[[Usage], float | None] = _unknown
+    death: Callable[[], Awaitable[str]] = _alive
 
 
 @dataclass(slots=True)
@@ -89,11 +93,13 @@ class Spending:
 class Outcome:
     """Why a run ended before all was done; all empty if it did not. `down` has a message for each dead endpoint.
 
+    `boxless` says why no box can be had any more.
     `unsupported` has, by harness and endpoint, the failure that shows that the one cannot run on the other.
     """
 
     interrupted: bool = False
     exhausted: str | None = None
+    boxless: str | None = None
     down: dict[str, str] = field(default_factory=dict)
     unsupported: dict[tuple[str, str], Lost] = field(default_factory=dict)
 
@@ -112,8 +118,10 @@ class Runner:
 
     `record` keeps a result and may block: it is called in a thread, once at a time. `watch` is then told on the event
     loop, and `enough` asked whether the results so far are: once it says so no further trial is started, and those
-    under way are finished. `retries` is how often a trial lost to a machine is tried again at once, `play` what one
-    attempt is. `stopping` is told of the first signal; the second one leads to `leave`.
+    under way are finished. `retries` is how often a trial lost to a machine is tried again, as long as no budget is
+    used up: at once where the endpoint was at fault, whose client has waited, else after `pause` seconds and longer.
+    `play` is what one attempt is. `fallen` is told of an endpoint whose lane ends early, and why, `stopping` of the
+    first signal; the second one leads to `leave`.
     """
 
     provider: SandboxProvider
@@ -121,14 +129,17 @@ class Runner:
     watch: Callable[[Result], None] = _ignore
     enough: Callable[[Result], bool] = never
     spending: Spending = field(default_factory=Spending)
-    retries: int = 2
+    retries: int = RETRIES
+    pause: float = PAUSE
     play: Callable[[Trial, Endpoint, SandboxProvider], Awaitable[Result]] = run_trial
     outcome: Outcome = field(default_factory=Outcome)
+    fallen: Callable[[str, str], None] = _untold
     stopping: Callable[[], None] = _silently
     leave: Callable[[], None] = leave
     _signals: int = 0
     _ending: int = 0
     _unanswered: Counter[str] = field(default_factory=Counter)
+    _unboxed: list[str] = field(default_factory=list)  # the tasks of the trials that boxes were lost to, in a row
     _broken: ConfigError | None = None
     _satisfied: bool = False
     _recording: anyio.Lock = field(default_factory=anyio.Lock)
@@ -139,6 +150,10 @@ class Runner:
         A trial whose failure shows that its harness cannot run on its endpoint is the last of that cell to be started;
         those of the cell that are under way end as they do. A dead endpoint ends its lane; so does one that answered
         once and then gave no answer to as many trials in a row as twice its concurrency, each with all its retries.
+        Its trials under way are cancelled then. As many trials of different tasks in a row that get no box end the run.
+
+        No trial is started once a budget is used up, and none tried again: what is spent beyond it is what the trials
+        under way use until they end, at most `concurrency` of each lane.
 
         On SIGINT or SIGTERM the running trials are cancelled, their boxes closed, and what ended before is kept. The
         second signal leaves at once, but for trials that have ended and are being recorded; the third one at once.
@@ -156,24 +171,15 @@ class Runner:
 
     @contextmanager
     def _answering(self, scope: anyio.CancelScope) -> Iterator[None]:
-        """Answer signals for as long as this goes on, then leave them to those who had them before."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
         loop = asyncio.get_running_loop()
 
-        def answer(*_: object) -> None:
+        def answer() -> None:
             self._signals += 1
-            if self._signals > _PATIENT:
-                self.leave()
-            loop.call_soon_threadsafe(self._stop, scope)  # which also wakes a loop that waits
+            self._leave_if_asked()  # at once, whatever the loop is busy with
+            loop.call_soon_threadsafe(self._stop, scope)
 
-        before = {number: signal.signal(number, answer) or signal.SIG_DFL for number in _SIGNALS}
-        try:
+        with answered(answer):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def _stop(self, scope: anyio.CancelScope) -> None:
         if not self.outcome.interrupted:
@@ -183,18 +189,34 @@ class Runner:
         self._leave_if_asked()
 
     def _leave_if_asked(self) -> None:
-        if self._signals > 1 and not self._ending:
-            self.leave()
+        if self._signals > _PATIENT or (self._signals > 1 and not self._ending and not closing):
+            try:
+                if not self.outcome.interrupted:
+                    self.stopping()  # the loop had no time yet to say it
+            finally:
+                self.leave()
 
     async def _run_lane(self, lane: Lane) -> None:
         queue = iter(lane.trials)
-        async with anyio.create_task_group() as group:
-            for _ in range(min(lane.concurrency, len(lane.trials))):
-                group.start_soon(self._work, lane, queue, group.cancel_scope)
+        async with anyio.create_task_group() as watched:
+            watched.start_soon(self._notice, lane, watched.cancel_scope)
+            async with anyio.create_task_group() as group:
+                for _ in range(min(lane.concurrency, len(lane.trials))):
+                    group.start_soon(self._work, lane, queue, group.cancel_scope)
+            watched.cancel_scope.cancel()
+
+    async def _notice(self, lane: Lane, scope: anyio.CancelScope) -> None:
+        self._fall(lane, await lane.death(), scope)
+
+    def _fall(self, lane: Lane, reason: str, scope: anyio.CancelScope) -> None:
+        if lane.endpoint.name not in self.outcome.down:
+            self.outcome.down[lane.endpoint.name] = reason
+            self.fallen(lane.endpoint.name, reason)
+        scope.cancel()
 
     async def _work(self, lane: Lane, queue: Iterator[Trial], scope: anyio.CancelScope) -> None:
         for trial in queue:
-            if self._satisfied or self._broken is not None or self._is_exhausted():
+            if self._satisfied or self._broken is not None or self.outcome.boxless or self._is_exhausted():
                 return
             cell = (trial.key.harness, trial.key.endpoint)
             if cell in self.outcome.unsupported:
@@ -207,10 +229,21 @@ class Runner:
                 await self._keep(result)
             self._ending -= 1
             self._leave_if_asked()
+            self._count_boxless(lane, result)
             if (reason := self._down(lane, result)) is not None:
-                self.outcome.down[lane.endpoint.name] = reason
-                scope.cancel()
+                self._fall(lane, reason, scope)
                 return
+
+    def _count_boxless(self, lane: Lane, result: Result) -> None:
+        """A task may break its own boxes, but where those of others break too, no further trial can be run."""
+        failure = result.failure
+        if failure is None or failure.owner != "sandbox":
+            self._unboxed.clear()
+            return
+        self._unboxed.append(result.key.task)
+        number = len(self._unboxed)
+        if number >= 2 * lane.concurrency and len({*self._unboxed}) > 1:
+            self.outcome.boxless = f"{number} trials in a row were lost: {failure.message}"
 
     def _down(self, lane: Lane, result: Result) -> str | None:
         """Why no further trial can be run at this endpoint, as far as this result tells; None where one can."""
@@ -230,12 +263,19 @@ class Runner:
         self.outcome.exhausted = self.spending.exhausted()
         return self.outcome.exhausted is not None
 
+    def _is_spent(self, usage: Usage, lane: Lane) -> bool:
+        """Whether a budget is used up once this much is counted too."""
+        tokens, money = self.spending.tokens + usage.total, self.spending.money + (lane.cost(usage) or 0.0)
+        return replace(self.spending, tokens=tokens, money=money).exhausted() is not None
+
     async def _attempt(self, trial: Trial, lane: Lane) -> Result:
         attempt = 1
         result = await self.play(trial, lane.endpoint, self.provider)
         usage = result.usage
-        while attempt <= self.retries and _may_pass(result):
+        while attempt <= self.retries and _may_pass(result) and not self._is_spent(usage, lane):
             attempt += 1
+            if result.failure and result.failure.owner == "sandbox":
+                await anyio.sleep(self.pause * 4 ** (attempt - 2))  # an engine that is started again takes seconds
             result = await self.play(trial, lane.endpoint, self.provider)
             usage += result.usage  # lost attempts were paid for too
         cost = lane.cost(usage) if result.trajectory else None

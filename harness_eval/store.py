@@ -18,11 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 
 from harness_eval import recording
 from harness_eval.diagnosis.trial import retries_by_label, turns_by_label
 from harness_eval.errors import ConfigError
-from harness_eval.types import Json, Result, Trajectory, TrialKey, Usage
+from harness_eval.keys import MOST_REPEATS, Keys
+from harness_eval.types import Json, Lost, Result, Trajectory, TrialKey, Usage
 
 STUDY, RESULTS, TRAJECTORIES, LOCK = "study.json", "results.jsonl", recording.TRAJECTORIES, ".lock"
 
@@ -33,8 +35,8 @@ Row = dict[str, Json]
 
 
 def key_of(row: Mapping[str, Json]) -> TrialKey:
-    """Which trial a line of results.jsonl belongs to."""
-    return TrialKey(row["task"], row["harness"], row["endpoint"], row["repeat"])
+    """Which trial a line of results.jsonl belongs to. Equal names are one string, as a run may have a million keys."""
+    return TrialKey(intern(row["task"]), intern(row["harness"]), intern(row["endpoint"]), row["repeat"])
 
 
 def row_of(result: Result) -> Row:
@@ -93,7 +95,8 @@ def sound(row: Row) -> bool:
     numbers += [usage.get(name) for name in Usage.__slots__] if isinstance(usage, dict) else [None]
     numeric = all(type(each) in (int, float) and each - each == 0 for each in numbers)  # neither infinite nor NaN
     shares = numeric and all(0 <= score <= 1 for score in scores if score is not None)
-    return shares and type(row["repeat"]) is int and all(isinstance(each, str) for each in texts)
+    repeated = shares and type(row["repeat"]) is int and 0 <= row["repeat"] < MOST_REPEATS
+    return repeated and all(isinstance(each, str) for each in texts)
 
 
 def latest(folder: Path) -> Iterator[Row]:
@@ -108,29 +111,42 @@ def latest(folder: Path) -> Iterator[Row]:
 
 @dataclass(slots=True)
 class Tally:
-    """What a folder holds so far: judged trials, attempts spent on each lost one, and all that was used up."""
+    """What a folder holds so far, from one walk over its lines: what became of each trial, and all that was used up.
 
-    judged: set[TrialKey] = field(default_factory=set)
+    `lost` has the last failure of each trial without a verdict, `attempts` how often it was tried; `solved_at` counts
+    solved trials by harness and endpoint.
+    """
+
+    judged: Keys = field(default_factory=Keys)
+    lost: dict[TrialKey, Lost] = field(default_factory=dict)
     attempts: dict[TrialKey, int] = field(default_factory=dict)
-    solved: int = 0
+    solved_at: Counter[tuple[str, str]] = field(default_factory=Counter)
     tokens: int = 0
     money: float = 0.0
+
+    @property
+    def solved(self) -> int:
+        """How many trials were solved."""
+        return self.solved_at.total()
 
 
 def tally(folder: Path) -> Tally:
     """Count a folder's lines; tokens and money include those of lost trials, since they were spent."""
     total = Tally()
     for row in rows(folder):
-        key = key_of(row)
+        key, failure = key_of(row), row["failure"]
         total.tokens += row["usage"]["prompt"] + row["usage"]["completion"]
         total.money += row["cost"] or 0.0
-        if row["failure"] is not None:
+        if failure is not None:
             total.attempts[key] = row["attempt"]
+            total.lost[key] = Lost(
+                failure["owner"], intern(failure["message"]), intern(str(failure.get("label") or ""))
+            )
         elif key not in total.judged:
             total.judged.add(key)
-            total.solved += bool(row["solved"])
-    for key in total.judged:
-        total.attempts.pop(key, None)
+            total.solved_at[key.harness, key.endpoint] += bool(row["solved"])
+    for key in total.judged & total.lost.keys():
+        del total.lost[key], total.attempts[key]
     return total
 
 
@@ -249,38 +265,11 @@ def _settle(folder: Path, study: Mapping[str, Json]) -> None:
     if not path.exists():
         recording.write_whole(path, recording.dump(wanted, pretty=True))
         return
-    differing = list(differences(read_study(folder), wanted))
+    differing = list(recording.differences(read_study(folder), wanted, _UNCOMPARED))
     if differing:
         more = f"; and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
         told = "; ".join(differing[:_SHOWN]) + more
         raise ConfigError(f"{folder}: holds a run of another study, so it cannot be resumed. What differs: {told}")
-
-
-def differences(old: Json, new: Json, path: str = "") -> Iterator[str]:
-    """Where two studies differ, each as `path: old, now new`; lists of named things are compared by name."""
-    old, new = _by_name(old), _by_name(new)
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        if old != new:
-            yield f"{path}: {_short(old)}, now {_short(new)}"
-        return
-    for key in [*old, *(key for key in new if key not in old)]:
-        inner = f"{path}.{key}" if path else str(key)
-        if inner in _UNCOMPARED:
-            continue
-        if key not in new or key not in old:
-            yield f"{inner}: {'no longer there' if key in old else 'new'}"
-        else:
-            yield from differences(old[key], new[key], inner)
-
-
-def _by_name(value: Json) -> Json:
-    named = isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value)
-    return {each["name"]: each for each in value} if named else value
-
-
-def _short(value: Json) -> str:
-    text = recording.dump(value).decode()
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _open_results(path: Path) -> int:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from harness_eval import probing, store
+from harness_eval.cluster import record as nodes_used
+from harness_eval.cluster.joining import joined
+from harness_eval.cluster.node import Setup, Variables
+from harness_eval.cluster.spreading import spread
+from harness_eval.ending import Ended, cell, ended, planned_of, unsupported
+from harness_eval.endpoints.child import death
 from harness_eval.endpoints.config import EndpointConfig, credentials, open_endpoint
 from harness_eval.endpoints.local_model import reachable
 from harness_eval.errors import ConfigError
@@ -18,63 +25,18 @@ from harness_eval.external.installing import Installed, installed
 from harness_eval.harness import Harness
 from harness_eval.judging import Proof
 from harness_eval.planning import REFERENCE, Study, record, resolve
-from harness_eval.probing import Probe, Unsupported
+from harness_eval.probing import Probe
 from harness_eval.proving import require_proven
 from harness_eval.reference.process import serve
 from harness_eval.reference.wire import MODEL
-from harness_eval.runner import INTERRUPTED, Lane, Outcome, Runner, Spending, never
+from harness_eval.runner import Lane, Outcome, Runner, Spending, never
+from harness_eval.signals import INTERRUPTED
 from harness_eval.study_file import StudyConfig
 from harness_eval.task import Task
 from harness_eval.trial import Trial
-from harness_eval.types import Result, TrialKey, Usage
+from harness_eval.types import Json, Result, TrialKey, Usage
 
 __all__ = ["INTERRUPTED", "Agenda", "Ended", "Study", "ended", "reach", "record", "resolve", "run", "unsupported"]
-
-INCOMPLETE = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How an invocation of `run` left a run's folder.
-
-    `unsupported` has, by endpoint, the harnesses that cannot run there. Their trials are neither planned nor lost,
-    save those that were judged before it showed. `lost` counts the other lost trials by owner.
-    """
-
-    folder: Path
-    planned: int
-    judged: int
-    solved: int
-    lost: dict[str, int]
-    outcome: Outcome
-    lost_limit: float
-    unsupported: Mapping[str, Sequence[Unsupported]] = field(default_factory=dict)
-
-    @property
-    def problems(self) -> list[str]:
-        """Why the run is incomplete, a line each; empty when it is not, or was interrupted."""
-        if self.outcome.interrupted:
-            return []
-        lost = sum(self.lost.values())
-        lines = [f"endpoint {name} cannot be used: {message}" for name, message in self.outcome.down.items()]
-        if self.outcome.exhausted:
-            lines.append(self.outcome.exhausted)
-        if lines:
-            return lines  # these explain the rest
-        if self.planned == 0:
-            lines.append("no harness of this study can run here; another profile, endpoint or other harnesses may")
-        elif self.judged == 0:
-            lines.append("no trial was judged")
-        if lost > self.lost_limit * (lost + self.judged):
-            share = lost / (lost + self.judged)
-            owners = ", ".join(f"{owner} {number}" for owner, number in sorted(self.lost.items()))
-            lines.append(f"{lost} trials ({share:.0%}) were lost, more than {self.lost_limit:.0%} ({owners})")
-        return lines
-
-    @property
-    def exit_code(self) -> int:
-        """130 after an interruption, 3 for an incomplete run, else 0."""
-        return INTERRUPTED if self.outcome.interrupted else INCOMPLETE if self.problems else 0
 
 
 class Watch(Protocol):
@@ -86,11 +48,21 @@ class Watch(Protocol):
     def probed(self, endpoint: str, probe: Probe, harnesses: int) -> None:
         """An endpoint has been asked a few things about itself and so many harnesses."""
 
-    def begin(self, planned: int, judged: int, solved: int) -> None:
-        """The run starts with so many trials planned, and so many judged and solved before."""
+    def begin(self, planned: int, judged: int, solved: int, owed: Mapping[str, int], spending: Spending) -> None:
+        """The run starts with so many trials planned, and so many judged and solved before.
+
+        `owed` has how many are, by endpoint, or under "" where one limit holds for all. `spending` goes on counting
+        what the folder's trials have used, those of earlier invocations included.
+        """
 
     def ended(self, result: Result) -> None:
         """A trial has ended and is recorded."""
+
+    def fallen(self, endpoint: str, reason: str) -> None:
+        """An endpoint cannot be used any more; what it still owes is left for the next invocation."""
+
+    def nodes(self, line: str) -> None:
+        """Where trials run has changed: a node of the cluster has come, or is lost."""
 
     def stopping(self) -> None:
         """A signal has come: the trials under way are cancelled, and another one ends the process at once."""
@@ -103,13 +75,16 @@ class Agenda:
     `trials` are those that are meant, in the order to run: all of the study's where there is none. `enough` is asked
     after each result: once it says so no further trial is started, and none of the others is missing. `retry_lost`
     runs lost trials again. `probe_again` says that the server behind an endpoint may have changed: the endpoints are
-    probed anew, and what the new probe does not refuse is owed again.
+    probed anew, and what the new probe does not refuse is owed again. `started` is when the seconds of the budget began
+    (monotonic; None: now), `reach` how an endpoint is reached where `study.reach` is not.
     """
 
     trials: Sequence[TrialKey] | None = None
     enough: Callable[[Result], bool] = never
     retry_lost: bool = True
     probe_again: bool = False
+    started: float | None = None
+    reach: Callable[[Study, str, AsyncExitStack], Awaitable[EndpointConfig]] | None = None
 
 
 _EVERYTHING = Agenda()
@@ -123,35 +98,56 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
     by its content and all of an endpoint that decides what answers, so neither has changed.
 
     Raises:
-        ConfigError: a credential is missing, an external harness is not installed, a task is broken, or the folder
-            cannot be used for this study.
+        ConfigError: a credential is missing, an external harness is not installed, a task is broken, the folder cannot
+            be used for this study, or there is no cluster.
     """
     _check_endpoints(study.config)
     places = {external.name: installed(external) for external in study.externals}
-    study = await _proven(study, watch)
+    async with joined(study.config.executor) as host:
+        study = await _proven(replace(study, host=host), watch)
+        return await _run(study, folder, watch, agenda, places)
+
+
+async def _run(study: Study, folder: Path, watch: Watch, agenda: Agenda, places: Mapping[str, Installed]) -> Ended:
     meant = study.keys if agenda.trials is None else agenda.trials
     with store.open_run(folder, record(study)) as run_folder:
         before = store.tally(folder)
-        done = before.judged if agenda.retry_lost else before.judged | before.attempts.keys()
+        done = (before.judged,) if agenda.retry_lost else (before.judged, before.lost)
         prober = probing.prober(folder, study.harnesses, watch.probed, agenda.probe_again)
-        refused = {} if agenda.probe_again else unsupported(folder)
-        owed = [key for key in meant if key not in done and _cell(key) not in refused]
-        spending = _spending(study.config, before)
+        refused = {} if agenda.probe_again else unsupported(folder, before)
+        owed = [key for key in meant if not any(key in each for each in done) and cell(key) not in refused]
+        spending, dial = _spending(study.config, before, agenda.started), agenda.reach or reach
         async with AsyncExitStack() as opened:
-            settings = {name: await reach(study, name, opened) for name in dict.fromkeys(key.endpoint for key in owed)}
+            settings = {name: await dial(study, name, opened) for name in dict.fromkeys(key.endpoint for key in owed)}
             if study.config.probe and spending.exhausted() is None:
                 await prober.ask(settings)
             spending.tokens, spending.money = before.tokens + prober.tokens, before.money + prober.cost
             refused |= prober.refused
-            owed = [key for key in owed if _cell(key) not in refused and key.endpoint not in prober.down]
-            judged = len(before.judged.intersection(meant))
-            watch.begin(len(_planned(meant, refused, before.judged)), judged, before.solved)
+            owed = [key for key in owed if cell(key) not in refused and key.endpoint not in prober.down]
+            judged = sum(key in before.judged for key in meant)
+            planned = planned_of(meant, refused, before.judged)
+            watch.begin(planned, judged, before.solved, Counter(key.endpoint for key in owed), spending)
             outcome = Outcome(down=prober.down)
             runner = Runner(study.provider, run_folder.append, watch.ended, agenda.enough, spending, outcome=outcome)
-            runner.stopping = watch.stopping
-            trials = _trials(study, owed, before.attempts, places)
-            outcome = await runner.run(_lanes(settings, trials, opened))
+            runner.stopping, runner.fallen = watch.stopping, watch.fallen
+            lanes = _lanes(settings, _trials(study, owed, before.attempts, places), opened)
+            if lanes and study.config.executor.kind == "ray":
+                nodes_used.note(folder, await _on_nodes(study, runner, lanes, settings, watch))
+            else:
+                await runner.run(lanes)
     return ended(study, folder, outcome)
+
+
+async def _on_nodes(
+    study: Study, runner: Runner, lanes: Sequence[Lane], settings: Mapping[str, EndpointConfig], watch: Watch
+) -> dict[str, Json]:
+    """Run the lanes on the nodes of the cluster, and say how many these were; without any left, the rest is owed."""
+    setup = Setup(study.provider.name, study.config.sandbox.base_image, tuple(settings.values()), study.host)
+    async with spread(setup, Variables.of(settings.values()), watch.nodes) as nodes:
+        runner.play = nodes.play
+        runner.outcome.exhausted = await nodes.carry(partial(runner.run, lanes)) or runner.outcome.exhausted
+    study.provider.swept += nodes.swept
+    return nodes.used
 
 
 async def _proven(study: Study, watch: Watch) -> Study:
@@ -164,36 +160,10 @@ async def _proven(study: Study, watch: Watch) -> Study:
     return replace(study, tasks=tasks, notes=(*study.notes, *notes))
 
 
-def _cell(key: TrialKey) -> tuple[str, str]:
-    return key.harness, key.endpoint
-
-
-def _planned(
-    meant: Sequence[TrialKey], refused: Collection[tuple[str, str]], judged: Collection[TrialKey]
-) -> list[TrialKey]:
-    """Those of these trials that a run means to have judged in the end: all but those that cannot be run."""
-    return [key for key in meant if _cell(key) not in refused or key in judged]
-
-
-def unsupported(folder: Path) -> dict[tuple[str, str], Unsupported]:
-    """What cannot run, by harness and endpoint: as the probe says, or a trial that was lost to it.
-
-    Raises:
-        ConfigError: the record of the probe is damaged.
-    """
-    probes = probing.read(folder)
-    found = {(each.harness, name): each for name, probe in probes.items() for each in probe.unsupported}
-    for row in store.latest(folder):
-        failure = row["failure"] or {}
-        if probing.impossible(label := failure.get("label", "")):
-            cell = _cell(store.key_of(row))
-            found.setdefault(cell, Unsupported(row["harness"], failure["message"], label))
-    return found
-
-
-def _spending(config: StudyConfig, before: store.Tally) -> Spending:
+def _spending(config: StudyConfig, before: store.Tally, started: float | None) -> Spending:
     budgets = config.budgets
-    return Spending(before.tokens, before.money, budgets.tokens, budgets.money, budgets.seconds)
+    spending = Spending(before.tokens, before.money, budgets.tokens, budgets.money, budgets.seconds)
+    return spending if started is None else replace(spending, started=started)
 
 
 def _check_endpoints(config: StudyConfig) -> None:
@@ -203,34 +173,14 @@ def _check_endpoints(config: StudyConfig) -> None:
             raise ConfigError(f"budgets.money: no price is known for endpoint {endpoint.name!r}; give it a `price`")
 
 
-def ended(study: Study, folder: Path, outcome: Outcome) -> Ended:
-    """Count what the folder holds of this study; of a harness that cannot run on an endpoint nothing counts there."""
-    lost: Counter[str] = Counter()
-    judged, solved, refused = 0, 0, unsupported(folder)
-    for row in store.latest(folder):
-        if _cell(store.key_of(row)) in refused:
-            continue
-        if row["failure"] is None:
-            judged += 1
-            solved += bool(row["solved"])
-        else:
-            lost[row["failure"]["owner"]] += 1
-    planned = len(_planned(study.keys, refused, ()))
-    impossible = {
-        name: tuple(each for (_, endpoint), each in refused.items() if endpoint == name) for name in study.endpoints
-    }
-    limit = study.config.lost_limit
-    return Ended(folder, planned, judged, solved, dict(lost), outcome, limit, impossible)
-
-
 async def reach(study: Study, name: str, opened: AsyncExitStack) -> EndpointConfig:
     """How to reach an endpoint, with the study's concurrency; one that is served on this machine is started for it."""
     if name == REFERENCE and study.served is not None:
-        base_url = await opened.enter_async_context(serve(study.served))
+        base_url = await opened.enter_async_context(serve(replace(study.served, host=study.host)))
         settings = EndpointConfig(name=REFERENCE, model=MODEL, base_url=base_url, scripted=True)
     else:
         chosen = next(endpoint for endpoint in study.config.endpoints if endpoint.name == name)
-        settings = await opened.enter_async_context(reachable(chosen))
+        settings = await opened.enter_async_context(reachable(chosen, study.host))
     return settings.model_copy(update={"concurrency": study.config.concurrency or settings.concurrency})
 
 
@@ -265,5 +215,6 @@ def _lanes(settings: Mapping[str, EndpointConfig], trials: Sequence[Trial], open
         endpoint = open_endpoint(settings[name])
         opened.push_async_callback(endpoint.close)
         own = [trial for trial in trials if trial.key.endpoint == name]
-        lanes.append(Lane(endpoint, own, settings[name].concurrency, settings[name].cost))
+        ended = partial(death, settings[name].base_url or "")
+        lanes.append(Lane(endpoint, own, settings[name].concurrency, settings[name].cost, ended))
     return lanes

@@ -66,6 +66,22 @@ class SandboxConfig(_Section):
     base_image: str | None = None
 
 
+class ExecutorConfig(_Section):
+    """Where trials run: on this machine, or on the nodes of the Ray cluster whose head is at `address` (HOST:PORT).
+
+    `auto` is the cluster of which this machine is a node.
+    """
+
+    kind: Literal["local", "ray"] = "local"
+    address: str = "auto"
+
+    @model_validator(mode="after")
+    def _address_belongs_to_ray(self) -> ExecutorConfig:
+        if self.kind == "local" and "address" in self.model_fields_set:
+            raise ValueError("an address belongs to the executor ray")
+        return self
+
+
 class Budgets(_Section):
     """What the run may use: tokens and money (in the price's currency) over all invocations, seconds of this one.
 
@@ -87,7 +103,7 @@ class StudyConfig(_Section):
     trial has ended on it: the second reading, reported beside the strict one, goes on from there. `trace` takes the
     worst harness apart once the run is complete. `allocate: hunt` drops the better half of the harnesses after each
     block of tasks, to find the worst one with fewer trials. `order` is that of the trials:
-    `prefix` uses a server's prefix cache.
+    `prefix` uses a server's prefix cache. `executor` is where trials run.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
@@ -111,8 +127,9 @@ class StudyConfig(_Section):
     recovery: Literal["off", "content", "reasoning"] = "content"
     trace: bool = False
     allocate: Literal["uniform", "hunt"] = "uniform"
+    executor: ExecutorConfig = ExecutorConfig()
 
-    @field_validator("sandbox", "design", mode="before")
+    @field_validator("sandbox", "design", "executor", mode="before")
     @classmethod
     def _kind_alone(cls, value: Any) -> Any:
         return {"kind": value} if isinstance(value, str) else value
@@ -157,8 +174,8 @@ def load_study(path: Path, overrides: dict[str, Json] | None = None) -> StudyCon
     laid = dict(overrides or {})
     if laid.keys() & {"family", "design"}:
         data.pop("design", None)  # it was laid out for the file's own family
-    # What belongs to another suite or kind of sandbox goes with it: names of tasks, a base image.
-    for section, key in (("tasks", "suite"), ("sandbox", "kind")):
+    # What belongs to another suite or kind goes with it: names of tasks, a base image, an address.
+    for section, key in (("tasks", "suite"), ("sandbox", "kind"), ("executor", "kind")):
         if key in laid.get(section, {}):
             data.pop(section, None)
     _replace_endpoint(data, laid.pop("endpoint", {}))

@@ -12,7 +12,10 @@ import anyio
 
 from harness_eval import recording
 from harness_eval.agent import Agent, Recovery
+from harness_eval.axes.context import Context
 from harness_eval.axes.desk import Desk
+from harness_eval.axes.level import Level
+from harness_eval.axes.thinking import Thinking
 from harness_eval.diagnosis.trial import faults_of, label_of, labels_of, trial_findings, turns_of
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import BoundaryFailure, EndpointDown, HarnessEvalError, boundary
@@ -24,7 +27,12 @@ from harness_eval.harness import Harness
 from harness_eval.judging import judge, remove_verifier
 from harness_eval.sandboxes.base import Sandbox, SandboxProvider
 from harness_eval.task import Task
-from harness_eval.types import Json, Limits, Lost, Result, Step, Trajectory, TrialKey, Verdict
+from harness_eval.types import Json, Limits, Lost, Result, Step, Trajectory, TrialKey, Verdict, View
+
+_OWN_VIEWS = frozenset({Context.__module__, Thinking.__module__})
+
+closing: list[TrialKey] = []
+"""The trials of this process whose boxes are being closed: they have ended, and nobody has their results yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,15 @@ async def run_trial(trial: Trial, endpoint: Endpoint, provider: SandboxProvider)
             async with _opened(trial, provider) as (sandbox, folder):
                 result = await _play(trial, endpoint, sandbox, folder, provider)
                 scope.shield = True  # what is judged is not lost to a run that is stopped while the box is closed
+                closing.append(trial.key)
     except HarnessEvalError as error:
         if result is None:
             result = _lost(trial, error, None)
         else:
             labels = (*result.labels, "evaluator.cleanup_overrides_verdict")
             result = replace(result, labels=labels, extra={**result.extra, "cleanup": str(error)})
+    if trial.key in closing:
+        closing.remove(trial.key)
     assert result is not None, "nobody cancels this scope but those around it"
     return replace(result, seconds=time.monotonic() - started)
 
@@ -149,11 +160,28 @@ def _labels(
 
 def hidden(harness: Harness, record: Trajectory) -> tuple[frozenset[int], ...]:
     """For each step, the earlier steps whose results the request for it did not show, or not as they were recorded."""
-    places = [place for place, event in enumerate(record.events) if isinstance(event, Step)]
-    return tuple(
-        _hidden(record.steps[:number], harness.view(replace(record, events=record.events[:place])).steps)
-        for number, place in enumerate(places)
-    )
+    levels, steps = _hiding(harness), record.steps
+    if not levels:
+        return (frozenset(),) * len(steps)
+    found: list[frozenset[int]] = []
+    for place, event in enumerate(record.events):
+        if isinstance(event, Step):
+            view = View(record.system, record.prompt, record.events[:place])
+            for level in levels:
+                view = level.view(view)
+            found.append(_hidden(steps[: len(found)], view.steps))
+    return tuple(found)
+
+
+def _hiding(harness: Harness) -> tuple[Level, ...]:
+    """The levels whose views may show less of what calls brought.
+
+    Those that change views of thinking alone are left out, unless a level from elsewhere might look at it.
+    """
+    levels = tuple(level for level in harness.levels.values() if type(level).view is not Level.view)
+    if any(type(level).__module__ not in _OWN_VIEWS for level in levels):
+        return levels
+    return tuple(level for level in levels if not isinstance(level, Thinking))
 
 
 def _hidden(steps: tuple[Step, ...], shown: tuple[Step, ...]) -> frozenset[int]:

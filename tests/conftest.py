@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -14,7 +15,8 @@ from harness_eval.endpoints import local_model
 from harness_eval.errors import ConfigError
 from tests.solved import SolvedTask, solved
 
-LONG = {"test_detection.py", "test_exposure.py", "test_starter.py", "test_run.py"}  # modules of which one test is long
+# Modules of which one test is long, or whose tests share what takes long to start.
+LONG = {"test_detection.py", "test_exposure.py", "test_starter.py", "test_run.py", "test_ray.py"}
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -58,6 +60,8 @@ def _missing(marker: str) -> str | None:
         return _docker_missing()
     if marker == "local_model":
         return local_model_missing()
+    if marker == "ray":
+        return None if importlib.util.find_spec("ray") else "ray is not installed"
     program = {"bubblewrap": "bwrap", "chromium": "chromium"}[marker]
     return None if shutil.which(program) else f"{program} is not installed"
 
@@ -67,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     required = os.environ.get("HARNESS_EVAL_REQUIRE", "").split(",")
     items.sort(key=lambda item: item.path.name not in LONG)  # else one worker would be alone with them at the end
     for item in items:
-        for marker in ("docker", "bubblewrap", "chromium", "local_model"):
+        for marker in ("docker", "bubblewrap", "chromium", "local_model", "ray"):
             if item.get_closest_marker(marker) is None:
                 continue
             if marker not in reasons:

@@ -111,8 +111,9 @@ class Breaking(SandboxProvider):
     name = "breaking"
     promises = "nothing"
 
-    def __init__(self, opening: int = 0, closing: int = 0) -> None:
+    def __init__(self, opening: int = 0, closing: int = 0, saying: str = "no room for another box") -> None:
         self.inner = provider("local")
+        self.saying = saying
         self.opening, self.closing = opening, closing
         self.open_now = self.opened = 0
 
@@ -129,7 +130,7 @@ class Breaking(SandboxProvider):
     async def _open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         if self.opening:
             self.opening -= 1
-            raise OSError("no room for another box")
+            raise OSError(self.saying)
         async with self.inner.open(spec) as sandbox:
             self.opened += 1
             self.open_now += 1

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from harness_eval import allocating, hunt
 from harness_eval.errors import ConfigError
 from harness_eval.ordering import Order, Ordering
 from harness_eval.planning import record, resolve
@@ -78,3 +80,26 @@ def test_a_report_tells_the_order(tmp_path: Path) -> None:
     ]
     assert "task by task" in told[0]
     assert "in blocks of 4 tasks, which each harness runs in a row" in told[1]
+    hunting = order_phrase({"imported": None, "order": {"kind": "prefix", "block": 4}, "hunt": {"blocks": []}})
+    assert hunting == f"block by block of the hunt, and within each {told[1]}"
+
+
+@pytest.mark.parametrize("order", ["interleaved", "prefix"])
+def test_every_block_of_tasks_has_every_harness_equally_often(order: Order) -> None:
+    pairs = list(Ordering(order, 3, block=4).pairs(0, TASKS, HARNESSES))
+    size = (4 if order == "prefix" else 1) * len(HARNESSES)
+    for start in range(0, len(pairs), size):
+        met = Counter(harness for _, harness in pairs[start : start + size])
+        assert set(met) == set(HARNESSES)
+        assert len(set(met.values())) == 1
+
+
+def test_under_prefix_the_blocks_of_a_hunt_keep_rows_of_one_harness(tmp_path: Path) -> None:
+    for number in range(60):
+        make_task(tmp_path / "suite", f"task-{number:02d}")
+    harnesses = ["mini-swe-xml", "mini-swe-native", "terminus-json"]
+    study = allocating.resolve(_study(tmp_path, order="prefix", allocate="hunt", harnesses=harnesses))
+    keys = hunt.Hunt(study, tmp_path, hunt.Layout(**(study.hunt or {}))).trials()
+    rows = [len(list(row)) for _, row in groupby(keys, key=lambda key: key.harness)]
+    assert sum(rows) == 4 * hunt.Layout(**(study.hunt or {})).ends[0]
+    assert sum(row < 4 for row in rows) <= 4  # what is left over at the end of the block

@@ -60,7 +60,20 @@ async def test_a_broken_task_is_tried_again_next_time(tmp_path: Path) -> None:
 
 async def test_a_sandbox_that_breaks_while_proving_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no room for another box"):
-        await require_proven([make_task(tmp_path / "suite")], Breaking(opening=1), Seen())
+        await require_proven([make_task(tmp_path / "suite")], Breaking(opening=3), Seen(), pause=0)
+
+
+async def test_a_proof_that_is_lost_to_the_machine_is_tried_again_and_told_of_once(tmp_path: Path) -> None:
+    seen, breaking = Seen(), Breaking(opening=2)
+    tasks = [make_task(tmp_path / "suite", name) for name in ("a", "b")]
+    await require_proven(tasks, breaking, seen, pause=0)
+    assert (sorted(seen), breaking.opened) == (["a True", "b True"], 4)
+
+
+async def test_what_cannot_be_fetched_is_not_tried_again(tmp_path: Path) -> None:
+    breaking = Breaking(opening=1, saying="manifest for it not found")
+    with pytest.raises(ConfigError, match="manifest for it not found"):
+        await require_proven([make_task(tmp_path / "suite")], breaking, Seen(), pause=0)
 
 
 async def test_proofs_come_in_the_order_of_their_tasks(tmp_path: Path) -> None:

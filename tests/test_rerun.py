@@ -31,10 +31,13 @@ class Quiet:
 
     def probed(self, *given: object) -> None: ...
 
-    def begin(self, planned: int, judged: int, solved: int) -> None:
+    def begin(self, planned: int, judged: int, solved: int, *given: object) -> None:
+        del given
         self.began = (planned, judged, solved)
 
     def ended(self, result: Result) -> None: ...
+
+    def fallen(self, endpoint: str, reason: str) -> None: ...
 
     def stopping(self) -> None: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -73,7 +74,7 @@ async def test_an_endpoint_never_serves_more_trials_than_its_limit(tmp_path: Pat
 
 async def test_a_trial_lost_to_a_machine_is_tried_again_within_the_budget(tmp_path: Path) -> None:
     kept = Kept()
-    await Runner(Breaking(opening=1), kept).run([Lane(Scripted(fails_first(1)), trials(tmp_path, 1))])
+    await Runner(Breaking(opening=1), kept, pause=0).run([Lane(Scripted(fails_first(1)), trials(tmp_path, 1))])
     (result,) = kept.results
     assert result.verdict is not None
     assert result.extra["attempt"] == 3
@@ -81,7 +82,7 @@ async def test_a_trial_lost_to_a_machine_is_tried_again_within_the_budget(tmp_pa
 
 async def test_after_the_last_attempt_the_trial_is_lost(tmp_path: Path) -> None:
     kept = Kept()
-    await Runner(Breaking(opening=9), kept).run([Lane(Scripted(), trials(tmp_path, 1))])
+    await Runner(Breaking(opening=9), kept, pause=0).run([Lane(Scripted(), trials(tmp_path, 1))])
     (result,) = kept.results
     assert result.failure is not None
     assert result.extra["attempt"] == 3
@@ -273,3 +274,66 @@ async def test_the_second_signal_leaves_once_what_has_ended_is_recorded(tmp_path
     assert sorted(said[:2]) == ["recorded 0", "stopping"]
     assert said[2:] == ["left"]
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+async def test_boxes_that_cannot_be_had_for_several_tasks_end_the_run(tmp_path: Path) -> None:
+    kept, other = Kept(), make_task(tmp_path / "suite", "other")
+    mixed = [each for trial in trials(tmp_path, 10) for each in (trial, replace(trial, task=other))]
+    mixed = [replace(each, key=replace(each.key, task=each.task.name)) for each in mixed]
+    outcome = await Runner(Breaking(opening=99), kept, pause=0).run([Lane(Scripted(), mixed, 1)])
+    assert len(kept.results) == 2
+    assert outcome.boxless == "2 trials in a row were lost: OSError: no room for another box"
+
+
+async def test_a_task_that_breaks_its_own_boxes_does_not_end_the_run(tmp_path: Path) -> None:
+    kept = Kept()
+    outcome = await Runner(Breaking(opening=9), kept, pause=0).run([Lane(Scripted(), trials(tmp_path, 6), 1)])
+    assert [result.verdict is None for result in kept.results] == [True] * 3 + [False] * 3
+    assert outcome.boxless is None
+
+
+async def test_an_endpoint_whose_process_ends_is_left_at_once_and_others_go_on(tmp_path: Path) -> None:
+    kept, told, dead = Kept(), list[tuple[str, str]](), anyio.Event()
+
+    async def death() -> str:
+        await dead.wait()
+        return "it was ended"
+
+    def script(_: Request) -> Reply:
+        dead.set()
+        return bash("sleep 60")
+
+    lanes = [
+        Lane(Scripted(script, name="dead"), trials(tmp_path, 9, "dead"), 2, death=death),
+        Lane(Scripted(name="b"), trials(tmp_path, 3, "b")),
+    ]
+    with anyio.fail_after(30):
+        outcome = await Runner(Breaking(), kept, fallen=lambda *each: told.append(each)).run(lanes)
+    assert outcome.down == {"dead": "it was ended"}
+    assert told == [("dead", "it was ended")]
+    assert [result.key.endpoint for result in kept.results] == ["b"] * 3, "what was under way is owed and not lost"
+
+
+async def test_a_trial_is_not_tried_again_once_a_budget_is_used_up(tmp_path: Path) -> None:
+    def script(request: Request) -> Reply | Exception:
+        return EndpointFailure("busy") if len(request.messages) > 2 else solve(request)
+
+    kept, spending = Kept(), Spending(most_tokens=100)
+    outcome = await Runner(Breaking(), kept, spending=spending).run([Lane(Scripted(script), trials(tmp_path, 5), 1)])
+    (result,) = kept.results
+    assert (result.failure is not None, result.extra["attempt"]) == (True, 1)
+    assert outcome.exhausted == "the budget of 100 tokens is used up"
+
+
+async def test_a_signal_that_another_thread_gets_ends_the_loop_s_waiting(tmp_path: Path) -> None:
+    slow = Scripted(lambda _: bash("sleep 60"))
+
+    def strike() -> None:
+        time.sleep(0.3)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    with anyio.fail_after(30):  # no earlier does the loop wake by itself
+        runner = Runner(Breaking(), Kept())
+        threading.Thread(target=strike).start()
+        outcome = await runner.run([Lane(slow, trials(tmp_path, 1), 1)])
+    assert outcome.interrupted

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness_eval import store
+from harness_eval import recording, store
 from harness_eval.errors import ConfigError
 from harness_eval.types import (
     Action,
@@ -219,7 +219,7 @@ def test_a_changed_study_is_refused_with_the_fields_that_differ(tmp_path: Path) 
 
 def test_added_and_removed_parts_of_a_study_are_named() -> None:
     old, new = {"tasks": [{"name": "a"}, {"name": "b"}]}, {"tasks": [{"name": "b"}, {"name": "c"}]}
-    assert list(store.differences(old, new)) == ["tasks.a: no longer there", "tasks.c: new"]
+    assert list(recording.differences(old, new)) == ["tasks.a: no longer there", "tasks.c: new"]
 
 
 def test_the_same_study_made_at_another_time_is_resumed(tmp_path: Path) -> None:
@@ -295,6 +295,8 @@ def test_reading_many_lines_does_not_hold_them(tmp_path: Path) -> None:
         {"task": ["a"]},
         {"repeat": "0"},
         {"repeat": 0.5},
+        {"repeat": -1},
+        {"repeat": 10**15},
         {"failure": "lost"},
         {"failure": {}},
         {"usage": None},

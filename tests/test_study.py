@@ -214,12 +214,14 @@ class Seen:
         del harnesses
         self.probes.append((endpoint, probe))
 
-    def begin(self, planned: int, judged: int, solved: int) -> None:
-        del judged, solved
+    def begin(self, planned: int, *given: object) -> None:
+        del given
         self.planned = planned
 
     def ended(self, result: Result) -> None:
         self.results.append(result)
+
+    def fallen(self, endpoint: str, reason: str) -> None: ...
 
     def stopping(self) -> None: ...
 

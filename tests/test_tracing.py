@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness_eval import store, tracing
+from harness_eval import recording, store, tracing
 from harness_eval.combinations import RULES, Rule, broken_rule, named
 from harness_eval.design import Design, plan_harnesses
 from harness_eval.errors import ConfigError
@@ -136,7 +136,7 @@ def test_the_study_of_a_trace_is_the_same_from_the_record_and_from_the_run(tmp_p
         }
     )
     made = [record(tracing.prepare(folder, "reference", "bad", config)) for config in (base, ours)]
-    assert list(store.differences(made[0], made[1])) == []
+    assert list(recording.differences(made[0], made[1])) == []
     found = made[0]
     assert (found["seed"] != 3, found["limits"]["steps"], found["repeats"]) == (True, 7, 1)
     assert found["canonical"] == "canonical"

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from harness_eval.cli.output import JsonFlag, print_json, say
+from harness_eval.ending import INCOMPLETE
 from harness_eval.errors import ConfigError, listed
 from harness_eval.gate import snapshot as snapshots
 from harness_eval.gate.kept import LOST, NOT_RUN, Snapshot
 from harness_eval.gate.notes import small
 from harness_eval.report.wording import count, one_line
-from harness_eval.study import INCOMPLETE
 from harness_eval.types import Json
 
 app = typer.Typer(add_completion=False)
@@ -64,6 +64,9 @@ def _problems(kept: Snapshot) -> list[str]:
     """Why this should not be a baseline."""
     missing, lost = (sum(harness.count(what) for harness in kept.harnesses) for what in (NOT_RUN, LOST))
     trials = sum(len(harness.solved) for harness in kept.harnesses) * len(kept.tasks)
+    if kept.adaptive and any(each.name != kept.canonical for each in kept.harnesses):
+        canonical = one_line(kept.canonical or "")
+        return [f"the run is a hunt, which dropped harnesses by their results; --harness {canonical} keeps that one"]
     problems = [f"the run is incomplete: {missing:,} of {count(trials, 'trial')} are missing"] if missing else []
     if lost > _LOST_LIMIT * (trials - missing):
         problems.append(f"{lost:,} of {count(trials - missing, 'trial')} were lost, more than {_LOST_LIMIT:.0%}")

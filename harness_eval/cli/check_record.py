@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from harness_eval import rerun, store
 from harness_eval.cli import running
 from harness_eval.cli.output import say
@@ -18,7 +16,6 @@ from harness_eval.gate.document import Check
 from harness_eval.gate.record import Recorded
 from harness_eval.report.recorded import read_study
 from harness_eval.rerun import Verdicts
-from harness_eval.study import INTERRUPTED
 
 _WIDTH = 4  # trials at once, as of `replay`
 
@@ -47,13 +44,11 @@ def _again(found: Recorded, given: Mapping[str, Any]) -> Verdicts | None:
         return None
     boxes = boxes_for(given.get("sandbox") or str(found.study.get("sandbox") or "auto"), "allow_local" in given)
     out = given.get("out") or running.new_folder(f"check-{found.folder.name}")
-    outcome = run_again(
-        rerun.prepare(found.folder, rows, boxes, given.get("suite")), out, given.get("concurrency", _WIDTH)
-    )
-    if outcome.interrupted:
-        say(f"interrupted: the same command goes on with the rest (--out {out})")
-        raise typer.Exit(INTERRUPTED)
-    return rerun.verdicts(found.folder, out)
+    with running.resumable(out):
+        again = rerun.prepare(found.folder, rows, boxes, given.get("suite"))
+        if run_again(again, out, given.get("concurrency", _WIDTH)).interrupted:
+            raise KeyboardInterrupt
+        return rerun.verdicts(found.folder, out)
 
 
 def _unchanged(found: Recorded) -> Iterator[store.Row]:

@@ -12,6 +12,7 @@ import typer
 from harness_eval import report
 from harness_eval.cli import options, running
 from harness_eval.cli.output import say
+from harness_eval.ending import INCOMPLETE
 from harness_eval.gate import running as gate
 from harness_eval.gate.asked import Asked
 from harness_eval.gate.checking import check
@@ -19,7 +20,7 @@ from harness_eval.gate.document import Check
 from harness_eval.gate.kept import Snapshot
 from harness_eval.gate.snapshot import snapshot_of
 from harness_eval.report.wording import count, one_line
-from harness_eval.study import INCOMPLETE, Agenda, Ended
+from harness_eval.study import Agenda, Ended
 from harness_eval.study_file import StudyConfig, load_study
 
 _ALSO = {"harness", "repeats"}  # flags that mean something else here than for a run
@@ -41,10 +42,11 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Che
     running.agree(under_way.study, folder, "yes" in given)
     retry_lost = given.get("retry_lost", True)
     under_way.resume(retry_lost)
-    ended = _run(under_way, matrix, retry_lost, given.get("probe") is True)
-    if ended.judged and not ended.outcome.interrupted:
-        report.write(folder)
-        say(f"report: {folder / 'report.html'} (also report.md and report.json)")
+    with running.resumable(folder):
+        ended = _run(under_way, matrix, retry_lost, given.get("probe") is True)
+        if ended.judged and not ended.outcome.interrupted:
+            report.write(folder)
+            say(f"report: {folder / 'report.html'} (also report.md and report.json)")
     running.say_how_it_ended(under_way.study, ended, running.again(folder))
     if ended.outcome.interrupted:
         raise typer.Exit(ended.exit_code)

@@ -47,6 +47,12 @@ AllocateFlag: TypeAlias = Annotated[
 OrderFlag: TypeAlias = Annotated[
     str | None, typer.Option("--order", help="Of the trials: interleaved, or prefix for a server's prefix cache.")
 ]
+ExecutorKind: TypeAlias = Annotated[
+    str | None, typer.Option("--executor", help="Where trials run: local, or ray for the nodes of a Ray cluster.")
+]
+RayAddress: TypeAlias = Annotated[
+    str | None, typer.Option(help="HOST:PORT of the Ray cluster's head; without it, the cluster of this machine.")
+]
 MaxSteps: TypeAlias = Annotated[int | None, typer.Option(help="Turns of one trial.")]
 Couplings: TypeAlias = Annotated[
     list[str] | None,
@@ -154,6 +160,8 @@ PLACES = {
     "concurrency": "concurrency",
     "order": "order",
     "allocate": "allocate",
+    "executor": "executor.kind",
+    "ray_address": "executor.address",
     "max_steps": "limits.steps",
     "coupling": "reference.couplings",
     "fault": "reference.faults",

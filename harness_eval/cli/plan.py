@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from harness_eval import allocating, study
+from harness_eval import allocating, predicting, study
 from harness_eval.balance import SAYS, balance
 from harness_eval.cli import options
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
-from harness_eval.estimate import Estimate, estimate
+from harness_eval.estimate import Estimate, estimate, share_of
 from harness_eval.family import load_family
 from harness_eval.report.wording import count
 from harness_eval.study import Study
@@ -57,11 +57,18 @@ def plan(
     del out
     flags = options.given(locals())
     resolved = allocating.resolve(options.study_from(file, **flags))
-    data = {**study.record(resolved), "estimate": estimate(resolved, like), "balance": _balance(resolved)}
+    data = {**study.record(resolved), **_taken(resolved, estimate(resolved, like)), "balance": _balance(resolved)}
     if as_json:
         print_json(data)
     else:
         _print(data)
+
+
+def _taken(resolved: Study, expected: Estimate) -> dict[str, Json]:
+    """What the study takes, and the predicted worst configuration that follows a hunt; null where none can."""
+    trials = predicting.most_trials(resolved)
+    more = {"trials": trials, "estimate": share_of(expected, trials / resolved.planned)}
+    return {"estimate": expected, "predicted": more if trials else None}
 
 
 def _balance(resolved: Study) -> Json:
@@ -105,6 +112,12 @@ def _print(data: dict[str, Json]) -> None:
     tasks, harnesses = count(len(data["tasks"]), "task"), count(len(data["harnesses"]), "harness")
     print(f"trials: {data['planned']} ({tasks}, {harnesses})")
     _print_estimate(data["estimate"])
+    print(f"basis: {data['estimate'].basis}")
+    if data["predicted"]:
+        print(
+            f"\nthe predicted worst untested configuration follows: {count(data['predicted']['trials'], 'trial')} more"
+        )
+        _print_estimate(data["predicted"]["estimate"])
 
 
 def _differs(labels: Mapping[str, str], usual: Mapping[str, str]) -> str:
@@ -122,4 +135,3 @@ def _print_estimate(expected: Estimate) -> None:
     else:
         print(f"price: about ${cached:,.2f} (every prompt from the cache) to ${price:,.2f} (none)")
     print(f"time: {'unknown' if seconds is None else f'about {seconds / 3600:.1f} h'}")
-    print(f"basis: {expected.basis}")

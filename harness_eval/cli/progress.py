@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 
 from rich.console import Console
@@ -13,6 +15,7 @@ from rich.live import Live
 from harness_eval.cli.output import say
 from harness_eval.judging import Proof
 from harness_eval.probing import Probe, in_words
+from harness_eval.runner import Spending
 from harness_eval.task import Task
 from harness_eval.types import Result
 
@@ -22,15 +25,16 @@ _SOONEST, _LATEST = 5.0, 60.0  # seconds between plain lines: at first, and afte
 class Progress:
     """Counts what a run tells it and shows the counts; a context manager that must be left before other output.
 
-    Tokens, money and the rate are those of this invocation. `resume` says how the run is gone on with once it is
-    interrupted.
+    Tokens and money are those of all invocations, lost trials included; the rate is that of this one, which the time
+    left rests on. `resume` says how the run is gone on with once it is interrupted.
     """
 
     def __init__(self, resume: str = "the same command goes on with the rest") -> None:
-        self.planned = self.judged = self.solved = self.lost = self.proven_tasks = self.tokens = 0
-        self.money = 0.0
+        self.planned = self.judged = self.solved = self.lost = self.proven_tasks = 0
         self._resume = resume
-        self._ended = 0
+        self._spending = Spending()
+        self._owed: Counter[str] = Counter()  # by endpoint; under "" what all have in common
+        self._ended: Counter[str] = Counter()
         self._opened = time.monotonic()
         self._started = 0.0
         self._closing = threading.Event()
@@ -73,21 +77,31 @@ class Progress:
         for line in in_words(endpoint, probe, harnesses):
             say(line)
 
-    def begin(self, planned: int, judged: int, solved: int) -> None:
+    def begin(self, planned: int, judged: int, solved: int, owed: Mapping[str, int], spending: Spending) -> None:
         """The first trial is about to start."""
         self.planned, self.judged, self.solved = planned, judged, solved
+        self._owed, self._spending = Counter(owed), spending
         self._started = self._started or time.monotonic()  # a hunt begins each of its blocks
 
     def ended(self, result: Result) -> None:
         """A trial is recorded."""
-        self._ended += 1
-        self.tokens += result.usage.total
-        self.money += result.cost or 0.0
+        lane = result.key.endpoint if result.key.endpoint in self._owed else ""
+        self._ended[lane] += 1
+        self._owed[lane] -= 1
         if result.verdict is None:
             self.lost += 1
         else:
             self.judged += 1
             self.solved += result.verdict.solved
+
+    def fallen(self, endpoint: str, reason: str) -> None:
+        """An endpoint's trials are given up for now."""
+        self._owed.pop(endpoint, None)
+        say(f"endpoint {endpoint} cannot be used any more, so its other trials are left for later: {reason}")
+
+    def nodes(self, line: str) -> None:
+        """Where trials run has changed."""
+        say(line)
 
     def stopping(self) -> None:
         """The run was interrupted: what is to be said at once, since a second signal leaves no time for it."""
@@ -100,20 +114,33 @@ class Progress:
             return f"proving the tasks' own solutions: {self.proven_tasks} done"
         done = self.judged + self.lost
         parts = [f"{done}/{self.planned} trials", f"{self.solved} solved", f"{self.lost} lost"]
-        if self.tokens:
-            parts.append(f"{_short(self.tokens)} tokens")
-        if self.money:
-            parts.append(f"${self.money:,.2f}")
-        rate = self._ended / max(time.monotonic() - self._started, 1e-9)
-        if rate:
+        parts += _spent(self._spending)
+        passed = max(time.monotonic() - self._started, 1e-9)
+        if rate := self._ended.total() / passed:
             parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min")
-        if rate and done < self.planned:
-            parts.append(f"{_duration((self.planned - done) / rate)} left")
+        if left := self._left(passed):
+            parts.append(f"{_duration(left)} left")
         return ", ".join(parts)
+
+    def _left(self, passed: float) -> float | None:
+        """Seconds until the slowest endpoint is done; None where that cannot be told yet, or is now."""
+        going = [(owed, self._ended[name]) for name, owed in self._owed.items() if owed > 0]
+        if not going or not all(ended for _, ended in going):
+            return None
+        return max(owed * passed / ended for owed, ended in going)
 
     def _say_now_and_then(self) -> None:
         while not self._closing.wait(min(max(_SOONEST, (time.monotonic() - self._opened) / 10), _LATEST)):
             say(self.line())
+
+
+def _spent(spending: Spending) -> Iterator[str]:
+    if spending.tokens:
+        most = f" of {_short(spending.most_tokens)}" if spending.most_tokens else ""
+        yield f"{_short(spending.tokens)}{most} tokens"
+    if spending.money:
+        most = f" of ${spending.most_money:,.2f}" if spending.most_money else ""
+        yield f"${spending.money:,.2f}{most}"
 
 
 def _short(number: int) -> str:

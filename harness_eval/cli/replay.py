@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,11 @@ import anyio
 import typer
 
 from harness_eval import __version__, replaying, rerun, store
-from harness_eval.cli import options
+from harness_eval.cli import options, running
 from harness_eval.cli.output import JsonFlag, print_json, print_table, say
 from harness_eval.cli.progress import Progress
 from harness_eval.cli.show import is_meant, unknown_trial
+from harness_eval.ending import INCOMPLETE
 from harness_eval.errors import ConfigError
 from harness_eval.replaying import Checked, Difference
 from harness_eval.report.trajectory_index import trial_name
@@ -23,7 +25,7 @@ from harness_eval.runner import Outcome
 from harness_eval.sandboxes import provider
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.store import Row
-from harness_eval.study import INCOMPLETE, INTERRUPTED
+from harness_eval.study import INTERRUPTED
 from harness_eval.types import Json, TrialKey
 
 app = typer.Typer(add_completion=False)
@@ -71,11 +73,12 @@ def replay(
         print_json(_checked_json(checked, changed)) if as_json else _print_checked(checked)
         raise typer.Exit(1 if checked.differing else 0)
     boxes = boxes_for(sandbox or str(recorded.get("sandbox") or "auto"), bool(allow_local))
-    again = rerun.prepare(folder, rows, boxes, suite)
-    outcome = run_again(again, out, concurrency)
-    found = rerun.verdicts(folder, out)
+    with running.resumable(out):
+        again = rerun.prepare(folder, rows, boxes, suite)
+        outcome = run_again(again, out, concurrency)
+        found = rerun.verdicts(folder, out)
     if outcome.interrupted:
-        say("interrupted: the same command goes on with the rest")
+        say(f"interrupted. {running.resume(out)}")
     print_json(_verdicts_json(again, found, out)) if as_json else _print_verdicts(again, found, out)
     raise typer.Exit(_exit_code(outcome, found))
 
@@ -186,17 +189,13 @@ def run_again(again: Rerun, folder: Path, width: int) -> Outcome:
     """Run recorded trials once more, with a line now and then.
 
     Raises:
-        Exit: interrupted before any trial had ended.
+        KeyboardInterrupt: before any trial had begun.
     """
     say(f"{count(len(again.trials), 'trial')} to replay; sandbox: {again.provider.name}")
     if again.left_out:
         say(f"left out: {rerun.told(again.left_out)}")
-    try:
-        with Progress() as progress:
-            return anyio.run(rerun.run, again, folder, progress, width)
-    except KeyboardInterrupt:
-        say("interrupted before any trial had ended")
-        raise typer.Exit(INTERRUPTED) from None
+    with Progress(running.resume(folder)) as progress:
+        return anyio.run(running.stoppable, progress, partial(rerun.run, again, folder, progress, width))
 
 
 def _exit_code(outcome: Outcome, found: Verdicts) -> int:

@@ -39,6 +39,8 @@ def run(
     concurrency: options.Concurrency = None,
     order: options.OrderFlag = None,
     allocate: options.AllocateFlag = None,
+    executor: options.ExecutorKind = None,
+    ray_address: options.RayAddress = None,
     max_steps: options.MaxSteps = None,
     coupling: options.Couplings = None,
     fault: options.Faults = None,
@@ -68,6 +70,11 @@ def _asked(resolved: Study, out: Path | None, yes: bool, agenda: Agenda) -> Aske
 
 
 def _run(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int:
+    with running.resumable(asked.run):
+        return _carry_out(resolved, asked, probe_again, as_json)
+
+
+def _carry_out(resolved: Study, asked: Asked, probe_again: bool, as_json: bool) -> int:
     """Run what is owed, write and print its report, trace the worst drop where that is wanted; the exit code."""
     wanted, folder = resolved.config.trace, asked.run
     if wanted:

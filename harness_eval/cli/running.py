@@ -7,10 +7,11 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from typing import TypeVar
 
 import anyio
 import typer
@@ -23,9 +24,11 @@ from harness_eval.cli.progress import Progress
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.probing import by_reason
 from harness_eval.report.wording import count
-from harness_eval.runner import leave
+from harness_eval.signals import answered, leave
 from harness_eval.study import INTERRUPTED, Agenda, Ended, Study
 from harness_eval.types import Json
+
+T = TypeVar("T")
 
 
 def agree(resolved: Study, folder: Path, yes: bool) -> None:
@@ -40,11 +43,11 @@ def agree(resolved: Study, folder: Path, yes: bool) -> None:
         say(f"paid for: {stated}")
 
 
-def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
-    """Run what the folder still owes, with a line now and then.
+def carry_out(resolved: Study, folder: Path, agenda: Agenda, run: Path | None = None) -> Ended:
+    """Run what the folder still owes, with a line now and then; `run` is the folder of the command, if another one.
 
     Raises:
-        Exit: interrupted before a trial was begun.
+        KeyboardInterrupt: before a trial was begun.
     """
     say(f"{count(resolved.planned, 'trial')}: {_count(resolved)}; sandbox: {resolved.provider.name}")
     for endpoint in resolved.config.endpoints:
@@ -52,12 +55,8 @@ def carry_out(resolved: Study, folder: Path, agenda: Agenda) -> Ended:
     for note in resolved.notes:
         say(f"note: {note}")
     allow_descriptors(_at_once(resolved))
-    try:
-        with Progress(_resume(folder)) as progress:
-            ended = anyio.run(_stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
-    except KeyboardInterrupt:
-        say(f"interrupted. {_resume(folder)}")
-        raise typer.Exit(INTERRUPTED) from None
+    with Progress(resume(run or folder)) as progress:
+        ended = anyio.run(stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
     if swept := resolved.provider.swept:
         say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
     return ended
@@ -70,30 +69,45 @@ def _at_once(resolved: Study) -> int:
     return sum(resolved.config.concurrency or own.get(name, usual) for name in resolved.endpoints)
 
 
-async def _stoppable(progress: Progress, work: Callable[[], Awaitable[Ended]]) -> Ended:
+async def stoppable(progress: Progress, work: Callable[[], Awaitable[T]]) -> T:
     """Do this. Outside of trials, which answer signals themselves, the first one cancels it and the next one leaves.
 
     A second interrupt would otherwise be raised wherever the program stands, clean-up included.
     """
     loop, cancel, came = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT), 0
 
-    def answer(number: int, frame: FrameType | None) -> None:
+    def answer() -> None:
         nonlocal came
         came += 1
-        if came > 1 or not callable(cancel):
-            leave()
-        else:
+        if came == 1 and callable(cancel):
             loop.call_soon_threadsafe(progress.stopping)
-            cancel(number, frame)
+            cancel(signal.SIGINT, None)
+            return
+        try:
+            progress.stopping()  # where the loop had no time yet to say it
+        finally:
+            leave()
 
-    signal.signal(signal.SIGINT, answer)
-    try:
+    with answered(answer, (signal.SIGINT,)):
         return await work()
-    finally:
-        signal.signal(signal.SIGINT, cancel)
 
 
-def _resume(folder: Path) -> str:
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Say how to resume where this is interrupted, be it before the first trial or after the last one.
+
+    Raises:
+        Exit: it was.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"interrupted. {resume(folder)}")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def resume(folder: Path) -> str:
+    """What is to be said to whoever interrupts a run of this folder."""
     return f"Resume with\n  harness-eval {shlex.join(again(folder))}"
 
 
@@ -118,7 +132,8 @@ def say_how_it_ended(resolved: Study, ended: Ended, again: Sequence[str]) -> Non
         say(f"incomplete: {problem}")
     if ended.exit_code and ended.planned:
         word = "interrupted" if ended.outcome.interrupted else "incomplete"
-        say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with")
+        more = " a larger budget:" if ended.outcome.exhausted else ""
+        say(f"{word}: {ended.judged} of {ended.planned} trials are judged; resume with{more}")
         say(f"  harness-eval {shlex.join(again)}")
 
 
@@ -146,4 +161,6 @@ def new_folder(name: str) -> Path:
 
 def again(folder: Path) -> list[str]:
     """The arguments of this very command, with the folder that it goes on in."""
-    return sys.argv[1:] if "--out" in " ".join(sys.argv) else [*sys.argv[1:], "--out", str(folder)]
+    words = sys.argv[1:]
+    named = any(word == "--out" or word.startswith("--out=") or Path(word) == folder for word in words)
+    return words if named else [*words, "--out", str(folder)]

@@ -13,11 +13,12 @@ import typer
 from harness_eval import report, store, tracing
 from harness_eval.cli import options, running
 from harness_eval.cli.output import JsonFlag, print_json, say
+from harness_eval.ending import INCOMPLETE
 from harness_eval.errors import ConfigError, nearest
 from harness_eval.report import traced, traced_words
 from harness_eval.report.content import sections_of
 from harness_eval.report.wording import one_line
-from harness_eval.study import INCOMPLETE, INTERRUPTED, Agenda, Ended, Study
+from harness_eval.study import INTERRUPTED, Agenda, Ended, Study
 from harness_eval.study_file import Budgets, StudyConfig
 from harness_eval.types import Json
 
@@ -116,7 +117,8 @@ def trace(
     _known("harness", harness, study.get("harnesses"))
     bases = {name: tracing.config_of(folder, name, suite, **given) for name in names if endpoint in (None, name)}
     asked = Asked(folder, bases, harness, yes, Agenda(retry_lost=retry_lost, probe_again=probe is True))
-    done, _ = trace_all(asked, data)
+    with running.resumable(folder):
+        done, _ = trace_all(asked, data)
     if as_json:
         print_json({"run": str(folder), "traces": [each.as_json() for each in done]})
     raise typer.Exit(told(asked, done, as_json))
@@ -191,7 +193,7 @@ def _run(each: Done, asked: Asked, charged: Sequence[Path]) -> None:
         each.problem = "the budget is used up, so the trace was not begun"
         return
     config = plan.study.config.model_copy(update={"budgets": budgets})
-    each.ended = running.carry_out(replace(plan.study, config=config), plan.folder, asked.agenda)
+    each.ended = running.carry_out(replace(plan.study, config=config), plan.folder, asked.agenda, asked.run)
     if each.reported:
         report.write(plan.folder)
 

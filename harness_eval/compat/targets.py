@@ -81,6 +81,11 @@ class Part:
         planned, skipped = hunted.planned(recorded, endpoint, refused, self.side.outcomes)
         owed = planned - skipped - len(run)
         notes = [f"{self.name} is unfinished: {count(owed, 'trial')} of {planned:,} not run yet."] if owed > 0 else []
+        if self.study.get("adaptive"):
+            notes.append(
+                f"{self.name} is a hunt: its results decided which harness met further tasks. What was dropped early "
+                "had good luck and met few tasks; where it ended there was bad luck."
+            )
         missing = recorded.not_imported()
         return [*notes, *([f"{self.name} is unfinished: {missing}."] if missing else [])]
 

@@ -6,15 +6,14 @@ All of it works on `Turn`s alone, whether a trial made them or a wire log. Turns
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from harness_eval.diagnosis import speech
 from harness_eval.diagnosis.labels import Finding, found
 from harness_eval.diagnosis.turn import Turn
-from harness_eval.types import Json, ToolCall
+from harness_eval.types import ToolCall
 
 LOOP = 5
 """So many identical calls in a row, with results that do not change, are a loop."""
@@ -62,19 +61,6 @@ def behaviours(
     return tuple(each for each in met if not (solved and each.effect == "model_failure"))
 
 
-def canonical(call: ToolCall) -> tuple[str, str]:
-    """A call's name, and its arguments in one spelling."""
-    return call.name, json.dumps(call.arguments, sort_keys=True, default=_plain)
-
-
-def _plain(value: object) -> Json:
-    return dict(value) if isinstance(value, Mapping) else str(value)
-
-
-def _asked(turn: Turn) -> tuple[tuple[str, str], ...]:
-    return tuple(map(canonical, turn.calls))
-
-
 def _sound(turn: Turn) -> bool:
     """Whether nobody but the model had a part in the turn."""
     return turn.finding.effect in ("tolerated", "model_feedback", "model_failure")
@@ -82,7 +68,7 @@ def _sound(turn: Turn) -> bool:
 
 def _told(turn: Turn) -> str:
     """The turn's calls, short enough to be quoted."""
-    text = ", ".join(f"{call.name}({canonical(call)[1]})" for call in turn.calls)
+    text = ", ".join(f"{name}({arguments})" for name, arguments in turn.asked)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
@@ -101,7 +87,7 @@ def _runs(turns: Sequence[Turn]) -> Iterator[list[int]]:
 
 def _repeats(before: Turn, turn: Turn, number: int) -> bool:
     seen = number - 1 not in turn.hidden and not turn.compacted
-    return bool(turn.calls) and seen and _sound(before) and _sound(turn) and _asked(before) == _asked(turn)
+    return bool(turn.calls) and seen and _sound(before) and _sound(turn) and before.asked == turn.asked
 
 
 def _loops(turns: Sequence[Turn], repeats: int) -> Iterator[Finding]:
@@ -175,7 +161,7 @@ def _churn(turns: Sequence[Turn]) -> Iterator[Finding]:
         if turn is not None and turn.calls and all(_PLAN_NAME.search(call.name) for call in turn.calls):
             run.append(number)
             continue
-        versions = [_asked(turns[place]) for place in run]
+        versions = [turns[place].asked for place in run]
         if len(run) >= _PLANS_IN_A_ROW and len(set(versions)) == 2 and _goes_nowhere(versions):
             plans = sum(len(turn.calls) for turn in turns) - work
             said = f"{len(run)} times {_told(turns[run[0]])} and another wording from turn {run[0]}"
@@ -211,7 +197,7 @@ def _looked_again(turns: Sequence[Turn]) -> Iterator[Finding]:
         if any(map(_changes, turn.calls)):
             places = {}
             continue
-        looks = [call for call in _asked(turn) if not _NO_LOOK.search(call[0])]
+        looks = [call for call in turn.asked if not _NO_LOOK.search(call[0])]
         blanked = [old for call in looks for old in places.get(call, ()) if old in turn.hidden and old < number - 1]
         if blanked:
             said = f"{_told(turn)} again in turn {number}; turn {min(blanked)} was blanked"
@@ -237,19 +223,20 @@ def _work_repeated(turns: Sequence[Turn]) -> Iterator[Finding]:
     for number, turn in enumerate(turns):
         if turn.compacted:
             done |= lately
-        again = next((call for call in turn.calls if canonical(call) in done), None)
+        again = next((call for call in turn.asked if call in done), None)
         if again is not None:
             summary = " ".join(turn.told)[:_SHOWN]
-            evidence = f"{again.name}({canonical(again)[1][:_SHOWN]}) again in turn {number}; summary: {summary!r}"
+            evidence = f"{again[0]}({again[1][:_SHOWN]}) again in turn {number}; summary: {summary!r}"
             yield found("model.repeats_done_work_after_compaction", evidence)
             return
         worked = [call for call, result in _answered(turn) if not _FAILED.search(result or "")]
-        lately |= {canonical(call) for call in turn.calls if _changes(call) and canonical(call) in worked}
+        changes = (asked for call, asked in zip(turn.calls, turn.asked, strict=True) if _changes(call))
+        lately |= {asked for asked in changes if asked in worked}
 
 
 def _answered(turn: Turn) -> Iterator[tuple[tuple[str, str], str | None]]:
     """Each call of a turn with its result."""
-    return zip(_asked(turn), itertools.chain(turn.results, itertools.repeat(None)), strict=False)
+    return zip(turn.asked, itertools.chain(turn.results, itertools.repeat(None)), strict=False)
 
 
 def _changes(call: ToolCall) -> bool:
@@ -263,7 +250,7 @@ def _task_lost(turns: Sequence[Turn], task: str) -> Iterator[Finding]:
     summaries = " ".join(note for turn in turns if turn.compacted for note in turn.told)
     if not summaries or turns[-1].calls:
         return
-    used = " ".join(f"{turn.text} {' '.join(canonical(call)[1] for call in turn.calls)}" for turn in turns)
+    used = " ".join(f"{turn.text} {' '.join(arguments for _, arguments in turn.asked)}" for turn in turns)
     literals = dict.fromkeys(quoted or plain for quoted, plain in _LITERAL.findall(task))
     lost = [word for word in literals if word not in summaries and word not in used]
     if lost:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness_eval.diagnosis.arguments import read_arguments
-from harness_eval.diagnosis.behaviour import behaviours, canonical
+from harness_eval.diagnosis.behaviour import behaviours
 from harness_eval.diagnosis.exchange import Exchange, outcome_of
 from harness_eval.diagnosis.history import History
 from harness_eval.diagnosis.labels import Finding, found
 from harness_eval.diagnosis.offer import Offer, offer_in
 from harness_eval.diagnosis.reply import PLAIN, evidence_of, label_reply
-from harness_eval.diagnosis.turn import Turn
+from harness_eval.diagnosis.turn import Turn, canonical
 from harness_eval.endpoints.redaction import cleaner
 from harness_eval.errors import ConfigError
 from harness_eval.types import RawCall, Reply, ToolCall

@@ -68,10 +68,12 @@ def offer_in(request: Mapping[str, Json] | None) -> Offer:
     if isinstance(request.get("schema"), Mapping):
         schemas[""] = request["schema"]
         strict |= {""} if request.get("strict") else set()
-    names = frozenset(_names(request)) | {name for name in schemas if name}
+    entries = _entries(request)
+    named = [_names_of(entry) for entry in entries]
+    names = frozenset(name for each in named for name in each) | {name for name in schemas if name}
     empty = not names and not any(listed)
     withdrawn = empty and bool(listed) and (request.keys() <= {"tools", "functions"} or _told_to_stop(request))
-    known = withdrawn or (bool(names) and all(map(_is_read, _entries(request))))
+    known = withdrawn or (bool(names) and all(named) and not any(map(_is_hosted, entries)))
     return Offer(
         names=names if known else None,
         schemas=schemas,
@@ -121,10 +123,6 @@ def _functions(request: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
             yield inner if isinstance(inner, Mapping) else entry
 
 
-def _names(request: Mapping[str, Json]) -> Iterator[str]:
-    return (name for entry in _entries(request) for name in _names_of(entry))
-
-
 def _names_of(entry: Json) -> list[str]:
     """The names of the tools in an entry of the list, in the shapes of several APIs."""
     if not isinstance(entry, Mapping):
@@ -135,10 +133,9 @@ def _names_of(entry: Json) -> list[str]:
     return [name for name in names if isinstance(name, str) and name]
 
 
-def _is_read(entry: Json) -> bool:
-    """Whether all tools that an entry stands for are known: some stand for what a server has, under any name."""
-    hosted = isinstance(entry, Mapping) and entry.get("type") == "mcp"
-    return not hosted and bool(_names_of(entry))
+def _is_hosted(entry: Json) -> bool:
+    """Whether an entry stands for tools that a server has, under any name."""
+    return isinstance(entry, Mapping) and entry.get("type") == "mcp"
 
 
 def _list(value: Json) -> list[Json]:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness_eval.diagnosis.labels import Finding
-from harness_eval.types import ToolCall
+from harness_eval.types import Json, ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+def canonical(call: ToolCall) -> tuple[str, str]:
+    """A call's name, and its arguments in one spelling."""
+    return call.name, json.dumps(call.arguments, sort_keys=True, default=_plain)
+
+
+def _plain(value: object) -> Json:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+@dataclass(frozen=True)  # without slots, since what is asked for again and again is kept
 class Turn:
     """What the model said in one turn, what its calls brought, and what was found in the turn by itself.
 
@@ -30,3 +42,8 @@ class Turn:
     hidden: frozenset[int] = frozenset()
     cut: tuple[bool, ...] = ()
     prompt_tokens: int = 0
+
+    @cached_property
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """The turn's calls, each as `canonical` spells it."""
+        return tuple(map(canonical, self.calls))

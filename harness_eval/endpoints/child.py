@@ -21,6 +21,7 @@ from harness_eval.errors import ConfigError
 _END_SECONDS = 5.0
 _TOLD = 400  # characters of what a quiet server said last
 _TOLD_ELSEWHERE = "it says why on standard error"
+_serving: dict[str, tuple[str, Process]] = {}  # by base URL: what runs there, and its process
 
 
 @asynccontextmanager
@@ -46,9 +47,22 @@ async def child_server(what: str, arguments: Sequence[str], *, quiet: bool, pati
             base_url = await _base_url(process, patience)
             if base_url is None:
                 raise ConfigError(f"{what} did not start; {_last_words(noise) if quiet else _TOLD_ELSEWHERE}")
-            yield base_url
+            _serving[base_url] = what, process
+            try:
+                yield base_url
+            finally:
+                del _serving[base_url]
         finally:
             await _end(process)
+
+
+async def death(base_url: str) -> str:
+    """Wait until the process that serves there ends, and say how; for ever where it is none of `child_server`."""
+    if base_url not in _serving:
+        await anyio.sleep_forever()
+    what, process = _serving[base_url]
+    code = await process.wait()
+    return f"the process of {what} {f'was ended by signal {-code}' if code < 0 else f'has ended with {code}'}"
 
 
 def _environment() -> dict[str, str]:

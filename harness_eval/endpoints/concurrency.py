@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
 
 import anyio
 
 from harness_eval.endpoints.retries import Transient
+
+
+class Limit(Protocol):
+    """How many requests an endpoint may have under way: of this process alone, or of all that take part in a run."""
+
+    def slot(self) -> AbstractAsyncContextManager[None]:
+        """A place for one request."""
 
 
 class AdaptiveLimit:

@@ -34,8 +34,10 @@ _START_SECONDS = 120.0
 
 
 @asynccontextmanager
-async def reachable(config: EndpointConfig) -> AsyncIterator[EndpointConfig]:
+async def reachable(config: EndpointConfig, host: str = "127.0.0.1") -> AsyncIterator[EndpointConfig]:
     """The endpoint as it can be asked: the server of a local model runs until the context ends, others are as they are.
+
+    `host` is this machine's address for those who ask.
 
     Raises:
         ConfigError: the local model is not installed, or its server does not start.
@@ -43,7 +45,7 @@ async def reachable(config: EndpointConfig) -> AsyncIterator[EndpointConfig]:
     if config.kind != "local-model":
         yield config
         return
-    arguments = ["harness_eval.endpoints.llama", str(_weights())]
+    arguments = ["harness_eval.endpoints.llama", str(_weights()), host]
     async with child_server("the local model", arguments, quiet=True, patience=_START_SECONDS) as base_url:
         yield config.model_copy(update={"kind": "openai", "base_url": base_url, "window": config.window or WINDOW})
 

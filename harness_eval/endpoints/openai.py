@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import anyio
@@ -13,7 +14,7 @@ from harness_eval.endpoints.refusals import Refusal, failure
 from harness_eval.endpoints.retries import Transient
 from harness_eval.endpoints.served import ServedEndpoint
 from harness_eval.endpoints.stream import BodyReader
-from harness_eval.endpoints.transport import Client, causes, headers_of, left_alone, refusal_body
+from harness_eval.endpoints.transport import Client, causes, headers_of, refusal_body, unhurried
 from harness_eval.errors import EndpointFailure
 from harness_eval.types import Json, Reply, Request
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 _DRAIN_SECONDS = 1.0
-# How long a stream is left alone between two looks at it: a share of the time since its beginning, and seconds.
-_PATIENCE, _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.001, 0.1
+# How long a stream that has begun to speak is left alone between two looks at it: a share of the time since its
+# beginning, within these seconds, which is how late its last word can be. A reply that is there at once never is.
+_PATIENCE, _SHORTEST_PAUSE, _LONGEST_PAUSE, _INSTANT = 0.05, 0.005, 0.1, 0.01
 _LONGEST_PART = 16 << 20  # bytes of one event or of a body that is no stream; what is read from it takes more
 _LONGEST_REPLY = 256 << 20  # bytes; a million streamed tokens, each in a chunk of its own, take about as much
 
@@ -96,29 +98,25 @@ class OpenAIEndpoint(ServedEndpoint):
 
     async def _feed(self, reader: BodyReader, response: aiohttp.ClientResponse, body: PlainBody) -> None:
         raw = response.content
-        begun = heard = anyio.current_time()
+        begun = heard = time.monotonic()
         frames, taken, travelled = 0, 0, 0
-        async for data in raw.iter_any():
-            for piece in body.pieces(data):
-                taken += len(piece)
-                reader.feed(piece)
-                self._check_length(taken, reader)
-            if reader.done:
-                break
-            now, travelled = anyio.current_time(), travelled + len(data)
-            self._check_length(travelled, reader)
-            if reader.frames > frames:
-                heard, frames = now, reader.frames
-            elif now - heard > self.config.timeout_seconds:
-                raise Transient(f"{self.name}: nothing but keep-alives for {now - heard:.0f} s", "infra.deadline")
-            if (pause := min(_PATIENCE * (now - begun), _LONGEST_PAUSE)) > _SHORTEST_PAUSE and not raw.at_eof():
-                await left_alone(response, pause)
-        # A server that keeps the connection open after the end marker must not hold the reply back; one that ends the
-        # body properly leaves a connection that can be used again.
-        if not raw.at_eof():
-            with anyio.move_on_after(_DRAIN_SECONDS):
-                async for _ in raw.iter_any():
-                    pass
+        with unhurried(response) as leave_alone:
+            while data := await raw.readany():
+                for piece in body.pieces(data):
+                    taken += len(piece)
+                    reader.feed(piece)
+                    self._check_length(taken, reader)
+                if reader.done:
+                    break
+                now, travelled = time.monotonic(), travelled + len(data)
+                self._check_length(travelled, reader)
+                if reader.frames > frames:
+                    heard, frames = now, reader.frames
+                elif now - heard > self.config.timeout_seconds:
+                    raise Transient(f"{self.name}: nothing but keep-alives for {now - heard:.0f} s", "infra.deadline")
+                if reader.frames and now - begun > _INSTANT and not raw.at_eof():
+                    leave_alone(min(max(_PATIENCE * (now - begun), _SHORTEST_PAUSE), _LONGEST_PAUSE))
+        await _drained(raw)
 
     def _check_length(self, taken: int, reader: BodyReader) -> None:
         if taken > _LONGEST_REPLY:
@@ -141,6 +139,18 @@ class OpenAIEndpoint(ServedEndpoint):
         if self._client is None:
             self._client = Client(self.config.base_url, self._key, self._headers, self.config.timeout_seconds)
         return self._client
+
+
+async def _drained(raw: aiohttp.StreamReader) -> None:
+    """Wait a moment for the end of a body.
+
+    A server that keeps the connection open after the end marker must not hold the reply back; one that ends the body
+    properly leaves a connection that can be used again.
+    """
+    if not raw.at_eof():
+        with anyio.move_on_after(_DRAIN_SECONDS):
+            while await raw.readany():
+                pass
 
 
 def _cut(message: str, label: str = "infra.stream_truncated") -> EndpointFailure:

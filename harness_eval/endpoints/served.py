@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable
 
 from harness_eval.endpoints.base import Endpoint
-from harness_eval.endpoints.concurrency import AdaptiveLimit
+from harness_eval.endpoints.concurrency import AdaptiveLimit, Limit
 from harness_eval.endpoints.config import EndpointConfig, credentials
 from harness_eval.endpoints.details import ReasoningDetails
 from harness_eval.endpoints.named import Named
@@ -30,7 +30,7 @@ class ServedEndpoint(Endpoint):
         self._clean = cleaner(self._secrets)
         self._source = source or random.Random()
         self._policy = RetryPolicy(retries=config.retries, base=config.backoff_seconds)
-        self._limit = AdaptiveLimit(config.concurrency)
+        self.limit: Limit = AdaptiveLimit(config.concurrency)
         self._reasoning_key = config.quirks.reasoning_key
         self._details = ReasoningDetails()
         self._named = Named()
@@ -54,7 +54,7 @@ class ServedEndpoint(Endpoint):
         """The reply of an exchange, within the limit, after the retries that it takes; it repeats no secret."""
 
         async def attempt() -> Reply:
-            async with self._limit.slot():
+            async with self.limit.slot():
                 return await exchange()
 
         reply = await retried(attempt, self._policy, self._source)

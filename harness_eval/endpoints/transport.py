@@ -7,8 +7,10 @@ package, costs several times as much as everything else that is done for a turn.
 
 from __future__ import annotations
 
+import asyncio
 import urllib.request
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -146,16 +148,33 @@ def headers_of(response: aiohttp.ClientResponse) -> dict[str, str]:
     return found
 
 
-async def left_alone(response: aiohttp.ClientResponse, seconds: float) -> None:
-    """Wait this long while the operating system keeps what comes: taking it all at once costs a fraction."""
-    transport = response.connection.transport if response.connection else None
-    if transport is None or transport.is_closing():
-        return
-    transport.pause_reading()
+@contextmanager
+def unhurried(response: aiohttp.ClientResponse) -> Iterator[Callable[[float], None]]:
+    """Yields what leaves a response alone for so many seconds, while the operating system keeps what comes.
+
+    Whoever reads the response waits as for a slow server, and is then given all of it at once, which costs a fraction.
+    """
+    paused: asyncio.Transport | None = None
+    timer: asyncio.TimerHandle | None = None
+
+    def go_on() -> None:
+        if timer is not None:
+            timer.cancel()
+        if paused is not None and not paused.is_closing():
+            paused.resume_reading()
+
+    def leave_alone(seconds: float) -> None:
+        nonlocal paused, timer
+        go_on()
+        paused = response.connection.transport if response.connection else None
+        if paused is not None and not paused.is_closing():
+            paused.pause_reading()
+            timer = asyncio.get_running_loop().call_later(seconds, go_on)
+
     try:
-        await anyio.sleep(seconds)
+        yield leave_alone
     finally:
-        transport.resume_reading()
+        go_on()
 
 
 async def refusal_body(response: aiohttp.ClientResponse, seconds: float) -> bytes:

@@ -89,7 +89,11 @@ class SnapshotHarness(_Part):
 
 
 class Snapshot(_Part):
-    """A run at one endpoint, as a baseline's file holds it. `lost` counts lost trials of all harnesses by owner."""
+    """A run at one endpoint, as a baseline's file holds it. `lost` counts lost trials of all harnesses by owner.
+
+    `order` is that of the trials, null where it is unknown. `adaptive` says that results decided which harness met
+    which task (a hunt); the canonical harness met them all.
+    """
 
     schema_: Literal["harness-eval/baseline/1"] = Field(default=SCHEMA, alias="schema")
     name: _Text
@@ -99,6 +103,8 @@ class Snapshot(_Part):
     endpoint: Answering
     sandbox: _Text | None = None
     recovery: _Text | None = None
+    order: _Text | None = None
+    adaptive: bool = False
     limits: dict[_Text, _Finite | None] = {}
     canonical: _Text | None
     tasks: tuple[SnapshotTask, ...]

@@ -47,7 +47,7 @@ def match(before: Snapshot, after: Snapshot, asked: Asked) -> Matched:
         ConfigError: they differ, or have no task in common, or one has no such harness.
     """
     gated = _gated(before, after, asked)
-    compared = _compared(before, after) if asked.matrix else ()
+    compared = _compared(before, after) if asked.matrix and not (before.adaptive or after.adaptive) else ()
     harnesses = tuple(dict.fromkeys((gated, *compared)))
     found = [*_suite(before, after), *_harnesses(before, after, harnesses)]
     found += [*_endpoint(before.endpoint, after.endpoint), *_limits(before, after)]
@@ -72,6 +72,12 @@ def _gated(before: Snapshot, after: Snapshot, asked: Asked) -> str:
         if side.harness(name) is None:
             known = (one_line(each.name) for each in side.harnesses)
             raise ConfigError(f"--harness: {title} has no harness {one_line(name)!r}; {nearest(name, known)}")
+        if side.adaptive and name != side.canonical:
+            raise ConfigError(
+                f"{title} is a hunt, which stopped asking the harness {one_line(name)!r} once it looked good, or kept "
+                "it since it looked bad: luck decided, and the other run would look changed. Gate the canonical "
+                "harness, or use a run with `allocate: uniform`"
+            )
     if not _harness(before, name).judged:
         refused = _harness(before, name).refused
         why = f": it could not run there, {one_line(refused, 300)}" if refused else ""

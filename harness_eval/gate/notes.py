@@ -37,7 +37,13 @@ def notes(matched: Matched, pairs: Pairs, asked: Asked) -> tuple[str, ...]:
     """All notes of a check, in a fixed order."""
     before, after = matched.before, matched.after
     found = [*small(before, matched.harness), *_cap(matched, pairs, asked), *_settings(before, after)]
-    found += [*_age(before, after), *_known(before, after), *_groups(matched), *_harnesses(matched, asked)]
+    found += [
+        *_adaptive(before, after, asked),
+        *_age(before, after),
+        *_known(before, after),
+        *_groups(matched),
+        *_harnesses(matched, asked),
+    ]
     return tuple(found)
 
 
@@ -60,11 +66,19 @@ def _settings(before: Snapshot, after: Snapshot) -> Iterator[str]:
     told = {
         "sandbox": (before.sandbox, after.sandbox),
         "recovery of leaked calls": (before.recovery, after.recovery),
+        "order of trials": (before.order, after.order),
         version: (before.versions.get(version), after.versions.get(version)),
     }
     for what, (one, other) in told.items():
         if one and other and one != other:
             yield f"different {what}: {one_line(one, 60)} in the baseline, {one_line(other, 60)} now"
+
+
+def _adaptive(before: Snapshot, after: Snapshot, asked: Asked) -> Iterator[str]:
+    for title, side in (("baseline", before), ("new run", after)):
+        if side.adaptive:
+            told = "; worst and spread are not asked" if asked.matrix else ""
+            yield f"the {title} is a hunt, whose results decided what its other harnesses met: of no use here{told}"
 
 
 def _age(before: Snapshot, after: Snapshot) -> Iterator[str]:

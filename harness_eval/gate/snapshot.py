@@ -15,6 +15,7 @@ from harness_eval.gate.kept import NOT_RUN, SCHEMA, SOLVED, Snapshot, character
 from harness_eval.report import comparison_pairing
 from harness_eval.report.comparison_pairing import Side
 from harness_eval.report.counts import grouped
+from harness_eval.report.designed import order_of
 from harness_eval.report.outcomes import Outcome, Table
 from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import one_line
@@ -147,6 +148,8 @@ def _taken(side: Side) -> Snapshot:
         "endpoint": _answering(side),
         "sandbox": sandbox or None,
         "recovery": study.get("recovery"),
+        "order": order_of(study),
+        "adaptive": bool(study.get("adaptive")),
         "limits": dict(study.get("limits") or {}),
         "canonical": study.get("canonical"),
         "tasks": [

@@ -81,7 +81,7 @@ def _stem(sources: Sequence[Path]) -> str:
 def _check_same(folder: Path, study: Mapping[str, Json]) -> None:
     if not (folder / store.STUDY).exists():
         return
-    if differing := next(store.differences(store.read_study(folder), recording.load(recording.dump(study))), None):
+    if differing := next(recording.differences(store.read_study(folder), recording.load(recording.dump(study))), None):
         told = one_line(differing, _SHOWN)
         raise ConfigError(f"{folder}: holds another run; name another folder with --out. What differs: {told}")
 

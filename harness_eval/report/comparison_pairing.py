@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness_eval.errors import ConfigError, listed, nearest
-from harness_eval.report import support
+from harness_eval.report import hunted, support
+from harness_eval.report.designed import order_of
 from harness_eval.report.external import tools_of
 from harness_eval.report.outcomes import Outcomes
 from harness_eval.report.recorded import Recorded, read
@@ -120,7 +121,7 @@ def side(folder: Path, endpoint: str | None) -> Side:
 def side_of(folder: Path, recorded: Recorded, endpoint: Entry) -> Side:
     """The side of an endpoint, by its entry in study.json."""
     name = endpoint["name"]
-    outcomes = recorded.outcomes.where(lambda outcome: outcome.endpoint == name)
+    outcomes = recorded.outcomes.whose("endpoint", lambda one: one == name)
     return Side(folder, recorded, endpoint, outcomes, support.unsupported(recorded, name, outcomes))
 
 
@@ -207,6 +208,12 @@ def _notes(before: Side, after: Side) -> list[str]:
         for key, what in _SETTINGS.items()
         if differs(one.get(key), other.get(key))
     ]
+    orders = [order_of(study) for study in (one, other)]
+    if differs(*orders):
+        notes.append(
+            f"Different orders of trials: {orders[0]} in the first run, {orders[1]} in the second: a server "
+            "that drifts or caches meets them differently, in scores, seconds and cached tokens."
+        )
     suites = [sorted({str(task.get("suite")) for task in each.recorded.named("tasks")}) for each in (before, after)]
     if suites[0] != suites[1]:
         notes.append(
@@ -229,8 +236,15 @@ def _same_trials(before: Side, after: Side) -> bool:
 
 def _states(one: Side, order: str) -> list[str]:
     study, notes = one.recorded.study, []
-    planned = one.recorded.planned
+    planned, _ = hunted.planned(one.recorded, one.endpoint["name"], one.refused, one.outcomes)
     owed = planned - len(one.outcomes)
+    if study.get("adaptive"):
+        notes.append(
+            f"The {order} run is a hunt: its results decided which harness met further tasks, so harnesses rest on "
+            "different tasks. Only cells of both runs are compared, but what a hunt dropped early had good luck and "
+            "tends to look worse elsewhere, and where it ended, better, though nothing changed. Only the canonical "
+            "harness met all tasks."
+        )
     if owed > 0 and not one.refused:
         notes.append(f"The {order} run is incomplete: {count(owed, 'trial')} of {planned:,} not run yet.")
     if missing := one.recorded.not_imported():

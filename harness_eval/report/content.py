@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness_eval import __version__
+from harness_eval.cluster import record as nodes_used
 from harness_eval.errors import ConfigError
 from harness_eval.report.designed import coverage
 from harness_eval.report.method import METHOD
@@ -37,7 +38,7 @@ def build(folder: Path) -> dict[str, Json]:
             raise ConfigError(f"{folder}: study.json names no {kind}")
     made = [section(recorded, endpoint) for endpoint in recorded.named("endpoints")]
     sections = [{**one, **trace_of(folder, recorded, one), **predicted_of(folder, recorded, one)} for one in made]
-    remarks = _remarks(recorded)
+    remarks = [*_remarks(recorded), *nodes_used.told(folder)]
     data = {**_study(recorded), **sections[0], "remarks": remarks, "notes": [*remarks, *sections[0]["notes"]]}
     if len(sections) > 1:
         data |= _whole_run(sections) | {"by_endpoint": sections}

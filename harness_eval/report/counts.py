@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from itertools import compress
 from typing import Any
 
 from harness_eval.report.outcomes import Outcome, Outcomes
+from harness_eval.report.outcomes import column as field
 from harness_eval.types import Json
 
 UNLABELLED = "unlabelled"
@@ -20,7 +21,7 @@ def arrays(
     outcomes: Sequence[Outcome],
     tasks: Sequence[str],
     harnesses: Sequence[str],
-    score_of: Callable[[Outcome], float | None] = attrgetter("score"),
+    score_of: Callable[[Outcome], float | None] | None = None,
 ) -> tuple[Any, Any]:
     """Scores (0..1) and validity as arrays of shape (tasks, harnesses, repeats).
 
@@ -31,13 +32,15 @@ def arrays(
 
     row = {name: place for place, name in enumerate(tasks)}
     column = {name: place for place, name in enumerate(harnesses)}
-    repeats = 1 + max((outcome.repeat for outcome in outcomes if outcome.harness in column), default=0)
+    known = [harness in column for harness in field(outcomes, "harness")]
+    repeats = 1 + max(compress(field(outcomes, "repeat"), known), default=0)
     score = numpy.full((len(tasks), len(harnesses), repeats), numpy.nan)
     valid = numpy.zeros(score.shape, dtype=bool)
-    for outcome in outcomes:
-        if outcome.harness in column:
-            cell, given = (row[outcome.task], column[outcome.harness], outcome.repeat), score_of(outcome)
-            score[cell], valid[cell] = given or 0.0, given is not None
+    given = field(outcomes, "score") if score_of is None else map(score_of, outcomes)
+    names = (field(outcomes, name) for name in ("task", "harness", "repeat"))
+    for task, harness, repeat, value in compress(zip(*names, given, strict=True), known):
+        cell = row[task], column[harness], repeat
+        score[cell], valid[cell] = value or 0.0, value is not None
     return score, valid
 
 
@@ -87,8 +90,8 @@ def by_harness(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Json]]:
 def grouped(outcomes: Sequence[Outcome]) -> dict[str, Sequence[Outcome]]:
     """The trials of each harness that has any."""
     groups: dict[str, array[int]] = defaultdict(lambda: array("I"))
-    for number, outcome in enumerate(outcomes):
-        groups[outcome.harness].append(number)
+    for number, harness in enumerate(field(outcomes, "harness")):
+        groups[harness].append(number)
     if isinstance(outcomes, Outcomes):
         return {name: outcomes.pick(numbers) for name, numbers in groups.items()}
     return {name: [outcomes[number] for number in numbers] for name, numbers in groups.items()}
@@ -99,16 +102,19 @@ def tally(group: Sequence[Outcome]) -> dict[str, Json]:
     stops: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     tokens, seconds, cost, priced = 0, 0.0, 0.0, 0
+    lost: list[Outcome] = []
     for outcome in group:
         tokens, seconds, cost = tokens + outcome.tokens, seconds + outcome.seconds, cost + (outcome.cost or 0.0)
         priced += outcome.cost is not None
         if outcome.score is not None:
             stops[outcome.stop] += 1
             labels.update(set(outcome.labels))
+        else:
+            lost.append(outcome)
     return {
         "judged": stops.total(),
-        "lost": len(group) - stops.total(),
-        "lost_by_owner": by_owner(lost_labels(group)),
+        "lost": len(lost),
+        "lost_by_owner": by_owner(lost_labels(lost)),
         "stops": dict(stops.most_common()),
         "labels": dict(labels.most_common()),
         "tokens": tokens,
@@ -119,12 +125,11 @@ def tally(group: Sequence[Outcome]) -> dict[str, Json]:
 
 def exposure(outcomes: Iterable[Outcome], levels: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], float]:
     """Share of the judged trials with a level (axis, label) in which its axis acted; no entry without such trials."""
+    alike = Counter((outcome.harness, outcome.acted) for outcome in outcomes if outcome.score is not None)
     seen: Counter[tuple[str, str]] = Counter()
     acted: Counter[tuple[str, str]] = Counter()
-    for outcome in outcomes:
-        if outcome.score is None:
-            continue
-        for level in levels[outcome.harness].items():
-            seen[level] += 1
-            acted[level] += level[0] in outcome.acted
+    for (harness, axes), number in alike.items():
+        for level in levels[harness].items():
+            seen[level] += number
+            acted[level] += number * (level[0] in axes)
     return {level: acted[level] / number for level, number in seen.items()}

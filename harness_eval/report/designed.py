@@ -50,13 +50,26 @@ def design_phrase(data: Mapping[str, Json]) -> str:
     return told
 
 
+def order_of(study: Mapping[str, Json]) -> str | None:
+    """The order of a run's trials in a few words, from its study.json; None where it was made elsewhere."""
+    if study.get("imported"):
+        return None
+    order = study.get("order")
+    if not isinstance(order, Mapping):
+        return "interleaved"
+    return f"{one_line(order.get('kind'))} in blocks of {count(int(order.get('block') or 0), 'task')}"
+
+
 def order_phrase(data: Mapping[str, Json]) -> str:
     """In which order the trials ran."""
     order = data.get("order")
-    if data["imported"] or not isinstance(order, Mapping):
-        return UNKNOWN if data["imported"] else _INTERLEAVED
+    if data["imported"]:
+        return UNKNOWN
+    blocks = "block by block of the hunt, and within each " if data.get("hunt") else ""
+    if not isinstance(order, Mapping):
+        return blocks + _INTERLEAVED
     return (
-        f"{one_line(order.get('kind'))}, for the cache of a server: repeat by repeat in blocks of "
+        f"{blocks}{one_line(order.get('kind'))}, for the cache of a server: repeat by repeat in blocks of "
         f"{count(int(order.get('block') or 0), 'task')}, which each harness runs in a row; the harnesses are shuffled "
         "by the seed for one block and reversed for the next"
     )

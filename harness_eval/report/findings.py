@@ -24,6 +24,7 @@ from harness_eval.types import Json
 _SET_SHOWN = 3
 _RELIABLE = 0.5  # below it a ranking is mostly noise
 _AT_RANDOM = 8  # harnesses drawn at random from which WORST@8 is taken from them alone
+_EIGHT = 8  # harnesses that WORST@8 is the expected minimum of
 _FOR_THE_FAMILY = 14  # from which more than half of the family statement's confidence is there
 REFERENCE = "the reference harness, that all others are compared with"
 NO_CANONICAL = "no canonical harness"
@@ -102,12 +103,15 @@ def _points(name: str, figures: Section, meaning: str) -> Headline:
 
 
 def low_end(section: Section) -> list[Headline]:
-    """WORST@8 and CVaR10: the low end of the harnesses beside the worst one."""
+    """WORST@8 and CVaR10: the low end of the harnesses beside the worst one; where unknown, why."""
     drawn = section["wilks"]["sampled"] or 0
     whose = f"the {drawn} drawn at random" if drawn >= _AT_RANDOM else "this set"
+    eight = f"the expected minimum of 8 harnesses of {whose}"
+    if section["n_harnesses"] < _EIGHT:
+        eight = f"only {count(section['n_harnesses'], 'harness')} tested; it takes 8"
     return [
-        _rate("WORST@8", section["worst_at_8"], f"the expected minimum of 8 harnesses of {whose}"),
-        _rate("CVaR10", section["cvar10"], "the mean of the lowest tenth of harnesses"),
+        _rate("WORST@8", section["worst_at_8"], _reason(section) or eight),
+        _rate("CVaR10", section["cvar10"], _reason(section) or "the mean of the lowest tenth of harnesses"),
     ]
 
 
@@ -115,7 +119,8 @@ def secondary(section: Section) -> list[tuple[str, str]]:
     """The further summaries, each in words."""
     quantiles, pass_k = section["quantiles"], section["pass_k"]
     rows = [(one.name, f"{one.value} {one.interval}".rstrip() + f", {one.meaning}") for one in low_end(section)]
-    rows.append(("Quantiles", "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))))
+    told = "; ".join(f"{name} {share(quantiles[name])}" for name in ("q10", "q50", "q90"))
+    rows.append(("Quantiles", f"{UNKNOWN}, {why}" if (why := _reason(section)) else told))
     for k, chance in pass_k.items():
         if int(k) > 1:
             rows.append((f"pass^{k}", share(chance) + f", the chance that {k} different harnesses all pass a task"))
@@ -181,11 +186,16 @@ def sentences(section: Section, data: Section) -> list[str]:
         told.append(diagnosis_words.unsupported_phrase(section, data) + ".")
     if section["recovered"]:
         told.append(diagnosis_words.recovered_sentence(section))
-    told += [*hunted.sentences(section), *external_words.sentences(section)]
+    told += external_words.sentences(section)
     told += [said] if (said := diagnosis_words.in_reasoning_sentence(section)) else []
     if section["low_precision"] and not section["worst"]["reason"]:
         told.append(f"Low precision: {count(section['n_tasks'], 'task')}, fewer than 50, so verdicts stay unclear.")
     return told
+
+
+def allocation(section: Section) -> list[str]:
+    """How trials were allocated where results decided that, a paragraph each; none before a trial has a verdict."""
+    return hunted.paragraphs(section) if section["trials"]["judged"] else []
 
 
 def _level(section: Section) -> str:

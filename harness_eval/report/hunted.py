@@ -10,6 +10,13 @@ from harness_eval.report.recorded import Recorded
 from harness_eval.report.wording import count, difference, one_line, share
 from harness_eval.types import Json
 
+_MEANT = (
+    "Scores, WORST, GAP, WORST@8, CVaR10 and quantiles come from a model of all results, whatever decided where trials "
+    "were spent; those of what was dropped still lie a little high. MEAN, SPREAD, FLOOR, differences, verdicts and "
+    "effects of levels are computed as if the numbers of tasks had been fixed beforehand: what was dropped looks too "
+    "good there, and where the hunt ended too bad."
+)
+
 Section = Mapping[str, Json]
 
 
@@ -51,37 +58,57 @@ def hunt_of(recorded: Recorded, endpoint: str, refused: Collection[str]) -> dict
     return {"blocks": blocks, "of": len(standing.ends), "left": left, "uniform": uniform}
 
 
-def sentences(section: Section) -> list[str]:
-    """How trials were allocated, and what that means for the figures."""
+def paragraphs(section: Section) -> list[str]:
+    """How trials were allocated and where that ended, what it means for the figures, and what was predicted."""
     found = section["hunt"]
     if found is None:
         return []
+    told = [f"{_allocated(section, found)}{_ended(found)}"]
+    told += [_MEANT] if _adaptive(found) else []
+    return told + ([said] if (said := _predicted(section)) else [])
+
+
+def _adaptive(found: Section) -> bool:
+    """Whether results could decide anything."""
+    return found["of"] > 1 and any(one["harnesses"] for one in found["blocks"])
+
+
+def _allocated(section: Section, found: Section) -> str:
+    if not any(one["harnesses"] for one in found["blocks"]):
+        return "Adaptive in name only (hunt): no harness stood beside the canonical one, so nothing was dropped."
+    if found["of"] == 1:
+        return "Adaptive in name only (hunt): there was a single block, so every harness was to meet all tasks."
     blocks = "; ".join(f"{one['harnesses']} up to task {one['tasks']}" for one in found["blocks"])
     instead = f"{section['trials']['planned']:,} trials were planned instead of {found['uniform']:,}"
-    told = [
-        f"Adaptive: trials were allocated by results (hunt). Beside the canonical harness there stood {blocks}.",
-        f"After each block the better half was dropped, so that {instead}.",
-        "What was dropped met few tasks: its score is shrunken and its verdict often unclear.",
-    ]
-    if found["left"]:
-        told.append(f"The hunt ended at {', '.join(one_line(name) for name in found['left'])}.")
-    return told + _predicted(section)
+    return (
+        f"Adaptive: trials were allocated by results (hunt). Beside the canonical harness there stood {blocks}. "
+        f"After each block the better half was dropped, so that {instead}."
+    )
 
 
-def _predicted(section: Section) -> list[str]:
+def _ended(found: Section) -> str:
+    left = found["left"]
+    if left is None:
+        return " The hunt is not over."
+    more = "" if len(left) == 1 else ", since there were too few tasks for another block"
+    return f" The hunt ended at {', '.join(one_line(name) for name in left)}{more}." if left else ""
+
+
+def _predicted(section: Section) -> str:
     found = section["predicted"]
     if not found:
-        return []
+        why = section["unpredicted"]
+        return f"No untested configuration was predicted: {one_line(why)}." if why else ""
     levels = ", ".join(f"{one_line(axis)} {one_line(level)}" for axis, level in found["differs"].items())
     told = (
         f"The predicted worst untested configuration of the family, {one_line(found['harness'])} ({levels}), was "
         f"predicted at {share({'estimate': found['expected']})}"
     )
     if found["score"]["estimate"] is None:
-        return [f"{told} and has no verdict yet."]
+        return f"{told} and has no verdict yet."
     against = ""
     if found["difference"]["estimate"] is not None:
         apart = difference(found["difference"], signed=True)
         against = f"; to {one_line(found['against'])} on the same tasks it is {apart}"
     owing = f"; {count(found['owed'], 'trial')} of it not run yet" if found["owed"] else ""
-    return [f"{told} and then run: {share(found['score'])} over {count(found['tasks'], 'task')}{against}{owing}."]
+    return f"{told} and then run: {share(found['score'])} over {count(found['tasks'], 'task')}{against}{owing}."

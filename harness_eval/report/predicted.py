@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ class _About(BaseModel):
 
 
 def predicted_of(folder: Path, recorded: Recorded, section: Mapping[str, Json]) -> dict[str, Json]:
-    """What report.json says of the predicted worst configuration at one endpoint: None where none was run.
+    """What report.json says of the predicted worst configuration at one endpoint: None where none was run, and why.
 
     It is in no other figure: it was chosen by these very results. `expected` is what main effects predicted, `against`
     the harness at which the hunt ended, with the `difference` to it over the tasks that both have met.
@@ -36,7 +36,7 @@ def predicted_of(folder: Path, recorded: Recorded, section: Mapping[str, Json]) 
     endpoint = section["endpoint"]["name"]
     path = hunt.place(folder, [each["name"] for each in recorded.named("endpoints")], endpoint)
     if not section["hunt"] or not (path / store.STUDY).is_file():
-        return {"predicted": None}
+        return {"predicted": None, "unpredicted": hunt.unpredicted(folder).get(endpoint) if section["hunt"] else None}
     inner = read(path)
     about = parse(_About, inner.study.get("predicted"), f"{path / store.STUDY}: predicted")
     tasks, at_once = recorded.names("tasks"), ((inner, about.harness), (recorded, about.against))
@@ -44,14 +44,15 @@ def predicted_of(folder: Path, recorded: Recorded, section: Mapping[str, Json]) 
     refused = support.unsupported(inner, endpoint, inner.outcomes)
     judged = sum(outcome.judged for outcome in inner.outcomes)
     return {
+        "unpredicted": None,
         "predicted": {
             **about.model_dump(),
-            **_figures(own, other),
+            **_figures(own, other, [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]),
             "reason": refused[about.harness]["reason"] if about.harness in refused else None,
             "judged": judged,
             "lost": len(inner.outcomes) - judged,
             "owed": 0 if refused else max(0, inner.planned - len(inner.outcomes)),
-        }
+        },
     }
 
 
@@ -67,12 +68,21 @@ def _means(outcomes: Sequence[Outcome], tasks: Sequence[str], harness: str) -> A
     return cell_means(*counts.arrays(own, tasks, [harness])).mean_TH[:, 0]
 
 
-def _figures(own: Any, other: Any) -> dict[str, Json]:
-    from harness_eval.stats.intervals import mean_over_tasks  # lazy: slow import
+def _figures(own: Any, other: Any, named: Sequence[Hashable]) -> dict[str, Json]:
+    """Of one mean a task (NaN: none): with the group that each task names as the unit of sampling."""
+    from harness_eval.stats.groups import Groups, enough  # lazy: slow import
+    from harness_eval.stats.intervals import clustered_mean, mean_over_tasks  # lazy: slow import
     from harness_eval.stats.paired import paired_difference  # lazy: slow import
 
+    groups, apart = Groups.of(named), own - other
+    both = apart == apart  # not NaN
+    if groups is None:
+        difference = paired_difference(own, other)
+    else:
+        difference = clustered_mean(apart[both], groups.rows(both))
+        difference = difference if enough(both, groups) else difference.without_interval()
     return {
-        "score": figures(mean_over_tasks(own)),
-        "difference": figures(paired_difference(own, other)),
+        "score": figures(mean_over_tasks(own, groups)),
+        "difference": figures(difference),
         "tasks": int((own == own).sum()),  # not NaN
     }

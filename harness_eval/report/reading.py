@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness_eval.report import counts
 from harness_eval.report.diagnosed import cause, known
-from harness_eval.report.outcomes import Outcome
+from harness_eval.report.outcomes import Outcome, column
 from harness_eval.types import Json
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ def readings(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequence[
 
     `trials` counts those that ended on a leaked call. The strict mean is that of the headline.
     """
+    if all(again is None for again in column(outcomes, "recovered")):
+        return None
     leaked = [outcome for outcome in outcomes if outcome.judged and outcome.recovered is not None]
     if not leaked:
         return None
@@ -54,7 +56,7 @@ def of_the_wire(outcomes: Sequence[Outcome], tasks: Sequence[str], names: Sequen
     latter out: the plain mean of the plain means of the harnesses that have trials left (`harnesses_left`), so that it
     never falls for a zero that is taken away; None where none has, as is that of a harness without any.
     """
-    unsolved = sum(outcome.score is not None and outcome.score < 1.0 for outcome in outcomes)
+    unsolved = sum(score is not None and score < 1.0 for score in column(outcomes, "score"))
     owners: Counter[str] = Counter()
     met: Counter[str] = Counter()
     for outcome in outcomes:

@@ -200,7 +200,7 @@ def outcome_of(row: Mapping[str, Json]) -> Outcome:
         failure = {"owner": "harness", "message": "neither a verdict nor a failure was recorded"}
     lost, usage = failure or {}, row.get("usage") or {}
     again = row.get("recovered") or {}
-    recovered = again.get("score") if isinstance(again, Mapping) and not failure else None
+    recovered = again.get("score") if isinstance(again, dict) and not failure else None
     return Outcome(
         task=intern(row["task"]),
         harness=intern(row["harness"]),
@@ -232,11 +232,11 @@ def endpoint_of(entry: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(str(each) for each in value) if isinstance(value, list) else ()
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _counted(value: Json) -> dict[str, int] | None:
     """Counts by label; None where they were not recorded."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
-    return {str(label): number for label, number in value.items() if isinstance(number, int)}
+    return {label: number for label, number in value.items() if isinstance(number, int)}

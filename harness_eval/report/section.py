@@ -10,7 +10,7 @@ from harness_eval.report.common import in_common
 from harness_eval.report.follows import followed_in
 from harness_eval.report.health import health
 from harness_eval.report.leading import UNKNOWN, difference, leading, score, too_few
-from harness_eval.report.outcomes import Outcome
+from harness_eval.report.outcomes import Outcome, Outcomes
 from harness_eval.report.reading import of_the_wire, readings
 from harness_eval.report.recorded import Recorded, Spent, endpoint_of
 from harness_eval.report.why import why
@@ -26,9 +26,9 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
     Trials of a harness that cannot run here are in no figure: `trials.unsupported` counts them, run or not.
     """
     name = endpoint["name"]
-    every = recorded.outcomes.where(lambda outcome: outcome.endpoint == name)
+    every = recorded.outcomes.whose("endpoint", lambda one: one == name)
     refused = support.unsupported(recorded, name, every)
-    outcomes = every.where(lambda outcome: outcome.harness not in refused) if refused else every
+    outcomes = every.whose("harness", lambda harness: harness not in refused) if refused else every
     levels = {harness["name"]: recorded.levels(harness) for harness in recorded.named("harnesses")}
     names, tasks, canonical = list(levels), recorded.names("tasks"), recorded.study.get("canonical")
     scores, valid = counts.arrays(outcomes, tasks, names)
@@ -52,8 +52,8 @@ def section(recorded: Recorded, endpoint: Mapping[str, Json]) -> dict[str, Json]
         "recovered": readings(outcomes, tasks, names),
         "of_the_wire": of_the_wire(outcomes, tasks, names),
         "labels": diagnosed.labels(every),
-        "blame": diagnosed.blame(outcomes),
-        "endpoint_health": health(recorded.spent_at(name), outcomes, recorded.probes.get(name)),
+        "blame": diagnosed.blame(outcomes.unsolved),
+        "endpoint_health": health(recorded.spent_at(name), outcomes.lost, recorded.probes.get(name)),
         "spent": _spent(recorded.spent_at(name)),
         "cells": {"tasks": tasks, "harnesses": names, "score": counts.cells(scores, valid)},
     }
@@ -95,24 +95,24 @@ def _groups(recorded: Recorded) -> list[Hashable]:
     return [task.get("group") or ("alone", task["name"]) for task in recorded.named("tasks")]
 
 
-def _trials(outcomes: Sequence[Outcome], planned: int, unsupported: int) -> dict[str, Json]:
+def _trials(outcomes: Outcomes, planned: int, unsupported: int) -> dict[str, Json]:
     """How many of the planned trials have a verdict, and whose fault it is where there is none."""
-    judged = sum(outcome.judged for outcome in outcomes)
+    without = outcomes.lost
     done = len(outcomes) + unsupported
     planned = max(planned, done)
-    lost = counts.lost_labels(outcomes)
+    lost = counts.lost_labels(without)
     return {
         "trials": {
             "planned": planned,
-            "judged": judged,
-            "lost": len(outcomes) - judged,
+            "judged": len(outcomes) - len(without),
+            "lost": len(without),
             "unsupported": unsupported,
             "owed": planned - done,
         },
         "incomplete": planned > done,
         "lost": counts.by_owner(lost),
         "lost_labels": lost,
-        "lost_messages": counts.lost_messages(outcomes),
+        "lost_messages": counts.lost_messages(without),
     }
 
 

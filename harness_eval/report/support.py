@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from harness_eval.diagnosis.labels import LABELS
 from harness_eval.errors import redact
 from harness_eval.probing import Void, impossible
-from harness_eval.report.outcomes import Outcome
+from harness_eval.report.outcomes import Outcome, Outcomes
 from harness_eval.report.recorded import Recorded
 from harness_eval.types import Json
 
@@ -16,7 +16,7 @@ NOT_COMPARED = "not compared here"
 _VOID = "compares nothing here: "  # how the probe begins its reasons
 
 
-def unsupported(recorded: Recorded, endpoint: str, outcomes: Sequence[Outcome]) -> dict[str, dict[str, Json]]:
+def unsupported(recorded: Recorded, endpoint: str, outcomes: Outcomes) -> dict[str, dict[str, Json]]:
     """By name, the study's harnesses that the probe or a trial found impossible at this endpoint, each with why.
 
     `run` counts its trials that were run, `judged` those with a verdict all the same: they are left out of every figure
@@ -28,10 +28,10 @@ def unsupported(recorded: Recorded, endpoint: str, outcomes: Sequence[Outcome]) 
     for refused in probe.unsupported if probe else ():
         if refused.harness in names:
             found.setdefault(refused.harness, _entry(endpoint, refused.harness, refused.reason, refused.label))
-    for outcome in outcomes:
-        if not outcome.judged and impossible(outcome.label):
+    for outcome in outcomes.lost:
+        if impossible(outcome.label):
             found.setdefault(outcome.harness, _entry(endpoint, outcome.harness, outcome.message, outcome.label))
-    for outcome in outcomes:
+    for outcome in outcomes if found else ():
         if outcome.harness in found:
             found[outcome.harness]["run"] += 1
             found[outcome.harness]["judged"] += outcome.judged
@@ -59,7 +59,7 @@ def planned_trials(recorded: Recorded, harnesses: Collection[str], outcomes: Ite
     """How many trials of these harnesses were planned at one endpoint, or were run where that is more."""
     tasks = len(recorded.named("tasks"))
     run = dict.fromkeys(harnesses, 0)
-    for outcome in outcomes:
+    for outcome in outcomes if run else ():
         if outcome.harness in run:
             run[outcome.harness] += 1
     if recorded.study.get("adaptive"):

@@ -59,6 +59,8 @@ def _headline(section: Mapping[str, Json], data: Mapping[str, Json]) -> list[str
     lines.append("")
     for sentence in findings.sentences(section, data):
         lines += textwrap.wrap(sentence, WIDTH)
+    for paragraph in findings.allocation(section):
+        lines += ["", *textwrap.wrap(paragraph, WIDTH)]
     return lines
 
 

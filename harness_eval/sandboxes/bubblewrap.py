@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from harness_eval.sandboxes import cgroup, inside
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
 from harness_eval.sandboxes.environment import LOGS, needs_container, prepare, require_no_image
-from harness_eval.sandboxes.launch import STANDARD_PATH, clean_environment, launched
+from harness_eval.sandboxes.launch import STANDARD_PATH, clean_environment, launched, starting
 from harness_eval.sandboxes.sealing import copy_folder, roomy
 
 HOME = "/home/agent"
@@ -112,9 +112,11 @@ class BubblewrapProvider(SandboxProvider):
     async def _opened(self, spec: BoxSpec, namespaces: list[str]) -> AsyncIterator[SupervisedBox]:
         arguments = [*namespaces, *self._supervisor(spec)]
         env = clean_environment(HOME, {})
-        async with self._group(spec) as group, launched(arguments, env, "/") as (channel, process):
-            box = SupervisedBox(channel, spec.workdir, env=spec.env, starved=group.starved if group else None)
-            await box.start()
+        async with self._group(spec) as group, AsyncExitStack() as opened:
+            async with starting():
+                channel, process = await opened.enter_async_context(launched(arguments, env, "/"))
+                box = SupervisedBox(channel, spec.workdir, env=spec.env, starved=group.starved if group else None)
+                await box.start()
             if group:
                 _enter(group, process.pid)
             yield box

@@ -9,17 +9,26 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 
 import anyio
+from anyio.lowlevel import RunVar
 
 from harness_eval.errors import SandboxFailure
 from harness_eval.sandboxes.channel import Channel
 
 STANDARD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_limiter: RunVar[anyio.CapacityLimiter] = RunVar("boxes being started")
 _PATIENCE = 10.0  # seconds that a box may take to end once its connection is closed
 
 
 def clean_environment(home: str, extra: Mapping[str, str]) -> dict[str, str]:
     """The environment of commands: nothing of the host's."""
     return {"PATH": STANDARD_PATH, "HOME": home, "LANG": "C.UTF-8", "TERM": "dumb", **extra}
+
+
+def starting() -> anyio.CapacityLimiter:
+    """Held while a box is started: of hundreds at once none would be there before nearly all are."""
+    if (limiter := _limiter.get(None)) is None:
+        _limiter.set(limiter := anyio.CapacityLimiter(2 * (os.cpu_count() or 1)))
+    return limiter
 
 
 @asynccontextmanager

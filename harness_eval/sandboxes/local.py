@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from signal import SIGKILL
 
@@ -20,10 +20,11 @@ from harness_eval.sandboxes import inside, owner
 from harness_eval.sandboxes.base import BoxSpec, Sandbox, SandboxProvider
 from harness_eval.sandboxes.box import SupervisedBox
 from harness_eval.sandboxes.environment import LOGS, needs_container, prepare, require_no_image
-from harness_eval.sandboxes.launch import clean_environment, launched
+from harness_eval.sandboxes.launch import clean_environment, launched, starting
 from harness_eval.sandboxes.sealing import copy_folder
 
-PREFIX = "harness-eval-"  # of folders in the place for temporary ones, before their owner's token
+PREFIX = "harness-eval-"
+"""How the folders begin that are made on a machine; the token of their owner follows."""
 
 
 class LocalProvider(SandboxProvider):
@@ -68,9 +69,11 @@ class LocalProvider(SandboxProvider):
         try:
             env = clean_environment(str(root / "home"), {"TMPDIR": str(root / "tmp")})
             program = inside.command_line(sys.executable, adopt=1, hide=1)
-            async with launched(program, env, f"{root}{spec.workdir}") as (channel, process):
-                box = SupervisedBox(channel, spec.workdir, str(root), spec.env)
-                await box.start()
+            async with AsyncExitStack() as opened:
+                async with starting():
+                    channel, process = await opened.enter_async_context(launched(program, env, f"{root}{spec.workdir}"))
+                    box = SupervisedBox(channel, spec.workdir, str(root), spec.env)
+                    await box.start()
                 yield box
         finally:
             with anyio.CancelScope(shield=True):

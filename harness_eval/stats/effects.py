@@ -6,7 +6,7 @@ Ordinary least squares within each task, then averages over tasks: exact, and th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -130,6 +130,19 @@ def axis_effects(
     shares = _shares(fit, least)
     sd = None if fit.lack_of_fit is None else fit.lack_of_fit**0.5
     return AxisEffects(effects, shares.axes, shares.entangled, shares.other, sd, _notes(fit, least))
+
+
+def within_range(found: AxisEffects) -> AxisEffects:
+    """Effects and their limits cut at -1 and 1, beyond which no difference of scores is; that costs no coverage."""
+    levels = tuple(replace(one, effect=_within_range(one.effect)) for one in found.levels)
+    cut = sum(one.effect.limits != other.effect.limits for one, other in zip(levels, found.levels, strict=True))
+    said = f"{cut} of {len(levels)} intervals of levels are cut at ±100 pp, beyond which no effect is possible"
+    return replace(found, levels=levels, notes=(*found.notes, said) if cut else found.notes)
+
+
+def _within_range(effect: Estimate) -> Estimate:
+    parts = (effect.estimate, effect.low, effect.high)
+    return Estimate(*(part if part is None else max(-1.0, min(1.0, part)) for part in parts))
 
 
 def _least_squares(cells: AdditiveFit, coding: Coding, groups: Groups | None = None) -> _Fit:

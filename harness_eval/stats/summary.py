@@ -9,7 +9,7 @@ import numpy as np
 
 from . import across, spread
 from .cells import Cells, cell_means, column_means, judged_columns, judged_tasks
-from .effects import AxisEffect, AxisEffects, AxisShare, axis_effects
+from .effects import AxisEffect, AxisEffects, AxisShare, axis_effects, within_range
 from .estimate import MIN_TASKS_FOR_INTERVALS, MIN_TASKS_FOR_PRECISION, UNKNOWN, Array, Estimate, Mask, lowest
 from .floor import ceiling, lower_limits
 from .groups import MIN_GROUPS, Groups, units
@@ -129,7 +129,8 @@ class Origin:
         mean_TH, kept = cells.mean_TH[judged_T][:, tested], groups and groups.rows(judged_T)
         draws = posterior(mean_TH, np.random.default_rng([seed, 0]), kept)
         run = _Run(cells, mean_TH, tuple(tested.tolist()), canonical, draws, seed, groups, kept, self.sampled)
-        return _summary(run, axis_effects(cells.mean_TH, levels, levels[canonical] or {}, groups))
+        effects = axis_effects(cells.mean_TH, levels, levels[canonical] or {}, groups)
+        return _summary(run, within_range(effects))
 
 
 def summarise(score_THR: Array, valid_THR: Mask, canonical: int, levels: Sequence[Levels], *, seed: int) -> Summary:

@@ -61,3 +61,16 @@ def test_an_unknown_harness_is_refused_with_the_nearest_one(tmp_path: Path, harn
     said = harness_eval("baseline", run, "--harness", "random-1", "--out", tmp_path / "baseline.json")
     assert said.code == 2
     assert "did you mean 'random-01'" in said.err
+
+
+def test_of_a_hunt_the_canonical_harness_alone_makes_a_baseline(tmp_path: Path, harness_eval: Run) -> None:
+    run, out = write_run(tmp_path / "run", Plan(tasks=20, harnesses=3)), tmp_path / "baseline.json"
+    study = json.loads((run / "study.json").read_text())
+    tasks = [task["name"] for task in study["tasks"]]
+    layout = {"allocate": "hunt", "tasks": tasks, "ends": [len(tasks)], "trials": 60}
+    (run / "study.json").write_text(json.dumps({**study, "adaptive": layout}))
+    said = harness_eval("baseline", run, "--out", out)
+    assert said.code == 3
+    assert "the run is a hunt, which dropped harnesses by their results; --harness canonical keeps that one" in said.err
+    assert harness_eval("baseline", run, "--harness", "canonical", "--out", out).code == 0
+    assert snapshot.read(out).adaptive

@@ -107,3 +107,15 @@ def test_every_preset_can_stand_beside_a_family(harness_eval: Run, suite: Path) 
     ]
     said = harness_eval("plan", "--suite", suite, *FLAGS, *presets)
     assert (said.code, "pairs of levels" in said.out) == (0, True)
+
+
+def test_a_hunt_states_apart_what_the_predicted_configuration_takes(harness_eval: Run, suite: Path) -> None:
+    said = harness_eval("plan", "--suite", suite, *FLAGS, "--allocate", "hunt")
+    assert said.code == 0
+    assert "the predicted worst untested configuration follows: 6 trials more" in said.out
+    assert said.out.count("price: about $0.00") == 2
+    plan = json.loads(harness_eval("plan", "--suite", suite, *FLAGS, "--allocate", "hunt", "--json").out)
+    assert plan["predicted"]["trials"] == 6
+    assert plan["predicted"]["estimate"]["tokens"] == pytest.approx(plan["estimate"]["tokens"] * 6 / 48, abs=1)
+    named = ("--suite", suite, "--sandbox", "local", "--harness", "claude-code-like", "--allocate", "hunt", "--json")
+    assert json.loads(harness_eval("plan", *named).out)["predicted"] is None  # no family, so no other configuration

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from harness_eval.cli.progress import Progress
+from harness_eval.runner import Spending
 from harness_eval.types import Lost, Result, TrialKey, Usage, Verdict
 
 KEY = TrialKey("t", "h", "e")
@@ -17,7 +18,7 @@ KEY = TrialKey("t", "h", "e")
 
 def counted() -> Progress:
     progress = Progress()
-    progress.begin(planned=10, judged=4, solved=3)
+    progress.begin(planned=10, judged=4, solved=3, owed={"e": 6}, spending=Spending())
     for result in (
         Result(KEY, "a", Verdict(1.0)),
         Result(KEY, "a", Verdict(0.5)),
@@ -36,17 +37,42 @@ def test_the_line_counts_what_was_done_before_and_now() -> None:
 def test_the_line_says_what_was_used_and_how_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.monotonic", iter([1.0, 10.0, 130.0]).__next__)
     progress = Progress()
-    progress.begin(planned=6, judged=2, solved=2)
-    for _ in range(2):
-        progress.ended(Result(KEY, "a", Verdict(1.0), usage=Usage(1_000_000, 250_000), cost=1.25))
-    assert progress.line() == "4/6 trials, 4 solved, 0 lost, 2.5 M tokens, $2.50, 1.0/min, 2 min 0 s left"
+    spending = Spending(tokens=500_000, money=1.0, most_money=10.0)
+    progress.begin(planned=6, judged=2, solved=2, owed={"e": 4}, spending=spending)
+    for result in 2 * [Result(KEY, "a", Verdict(1.0), usage=Usage(1_000_000, 250_000), cost=1.25)]:
+        spending.add(result)
+        progress.ended(result)
+    assert progress.line() == "4/6 trials, 4 solved, 0 lost, 3.0 M tokens, $3.50 of $10.00, 1.0/min, 2 min 0 s left"
+
+
+def test_the_time_left_is_that_of_the_slowest_endpoint_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", iter([1.0, *[float(10 * each) for each in range(1, 9)]]).__next__)
+    progress = Progress()
+    progress.begin(planned=30, judged=0, solved=0, owed={"quick": 10, "slow": 10, "dead": 10}, spending=Spending())
+    for endpoint in ("quick",) * 9 + ("slow",):
+        progress.ended(Result(TrialKey("t", "h", endpoint), "a", Verdict(1.0)))
+    assert " left" not in progress.line(), "of one that has ended no trial nothing is known"
+    progress.fallen("dead", "gone")
+    assert progress.line().endswith(" 3 min 0 s left")
+    for _ in range(9):
+        progress.ended(Result(TrialKey("t", "h", "slow"), "a", failure=Lost("endpoint", "?")))
+    assert progress.line().endswith(", 38.0/min, 3 s left")
+
+
+def test_what_all_endpoints_have_in_common_is_one_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", iter([1.0, 10.0, 30.0]).__next__)
+    progress = Progress()
+    progress.begin(planned=4, judged=0, solved=0, owed={"": 4}, spending=Spending())
+    for endpoint in ("a", "b"):
+        progress.ended(Result(TrialKey("t", "h", endpoint), "a", Verdict(1.0)))
+    assert progress.line().endswith(" 20 s left")
 
 
 def test_an_interruption_says_at_once_how_to_resume_and_the_end_nothing_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with Progress("Resume with\n  harness-eval run") as progress:
-        progress.begin(planned=1, judged=0, solved=0)
+        progress.begin(planned=1, judged=0, solved=0, owed={"e": 1}, spending=Spending())
         progress.stopping()
     lines = capsys.readouterr().err.splitlines()
     assert lines[1:] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness_eval.agent import run_agent
+from harness_eval.axes import levels
 from harness_eval.diagnosis.labels import LABELS, found
 from harness_eval.diagnosis.trial import label_of, labels_of, trial_findings, turns_of
 from harness_eval.endpoints.base import Endpoint
@@ -33,6 +35,7 @@ from harness_eval.types import (
     Trajectory,
     Usage,
 )
+from tests.axes.strategies import records
 
 LOOK = Action("I look.", None, (ToolCall("c", "bash", {"command": "ls"}),))
 
@@ -167,6 +170,37 @@ def test_what_a_window_leaves_out_or_blanks_is_hidden(context: dict[str, object]
     assert hides(harness, 5) == (frozenset(), frozenset(), frozenset(), frozenset({0}), frozenset({0, 1}))
 
 
+CONTEXTS = (
+    {"level": "full"},
+    {"level": "window", "steps": 2},
+    {"level": "clear-results", "keep": 2},
+    {"level": "summary", "keep": 0},
+    {"level": "summary", "keep": 2, "inject": "acknowledged"},
+)
+LESS = [
+    make_harness({"name": "x", "context": context, "thinking": thinking}, "x")
+    for context in CONTEXTS
+    for thinking in levels("thinking")
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data(), harness=st.sampled_from(LESS))
+def test_what_is_hidden_is_what_the_view_of_each_request_left_out_or_changed(
+    data: st.DataObject, harness: Harness
+) -> None:
+    trajectory = data.draw(records(harness))
+    expected, before = [], list[Step]()
+    for place, event in enumerate(trajectory.events):
+        if isinstance(event, Step):
+            view = harness.view(dataclasses.replace(trajectory, events=trajectory.events[:place]))
+            shown = {each.digest: each.observations for each in view.steps}
+            left_out = [n for n, each in enumerate(before) if shown.get(each.digest) != each.observations]
+            expected.append(frozenset(left_out))
+            before.append(event)
+    assert hidden(harness, trajectory) == tuple(expected)
+
+
 def test_reading_again_what_the_harness_blanked_is_no_loop_of_the_model() -> None:
     harness = make_harness({"name": "x", "context": {"level": "clear-results", "keep": 1}}, "x")
     reads = [Action("", None, (ToolCall("c", "bash", {"command": f"cat {name}"}),)) for name in ("a", "b", "a")]
@@ -253,7 +287,7 @@ replies = st.builds(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.sampled_from(sorted(named_harnesses())), st.lists(replies, max_size=6))
 def test_every_step_of_every_trial_has_a_label_of_the_vocabulary(name: str, said: list[Reply]) -> None:
     harness = load_harness(name)

@@ -55,11 +55,23 @@ async def test_no_password_that_is_kept_for_other_programs_is_sent(
     assert "authorization" not in server.received[0].headers
 
 
+def slowly(words: list[str], pause: float) -> Answer:
+    """These words, each in a chunk of its own."""
+    pieces = events(*(chunk({"content": word}) for word in words), chunk(finish="stop")).split(b"\n\n")
+    return Answer(chunks=tuple(piece + b"\n\n" for piece in pieces if piece), pause=pause)
+
+
 async def test_a_slow_stream_that_is_left_alone_now_and_then_arrives_whole(connect: Connect) -> None:
     words = [f" word{number}" for number in range(40)]
-    pieces = events(*(chunk({"content": word}) for word in words), chunk(finish="stop")).split(b"\n\n")
-    endpoint, _ = await connect(Answer(chunks=tuple(piece + b"\n\n" for piece in pieces if piece), pause=0.005))
+    endpoint, _ = await connect(slowly(words, 0.005))
     assert (await endpoint.complete(ASKED)).text == "".join(words)
+
+
+async def test_a_connection_serves_again_after_a_stream_that_was_left_alone(connect: Connect) -> None:
+    endpoint, server = await connect(slowly([" word"] * 8, 0.008), SAID)
+    assert (await endpoint.complete(ASKED)).text == " word" * 8
+    assert (await endpoint.complete(ASKED)).text == "hi"
+    assert server.connections == 1
 
 
 async def test_a_connection_serves_again_after_a_refusal(connect: Connect) -> None:

@@ -380,6 +380,24 @@ def test_what_a_reader_must_know_is_noted() -> None:
     assert "the baseline was made after the new run" in "; ".join(check(after, before).notes)
 
 
+def test_different_orders_of_trials_are_noted() -> None:
+    before, after = side(GOOD[:3], order="interleaved"), side(GOOD[:3], order="prefix in blocks of 4 tasks")
+    assert any("order of trials: interleaved in the baseline, prefix" in note for note in check(before, after).notes)
+    assert not any("order of trials" in note for note in check(side(GOOD[:3]), after).notes)
+
+
+@pytest.mark.parametrize("adaptive", ["before", "after"])
+def test_of_a_hunt_the_canonical_harness_alone_is_compared(adaptive: str) -> None:
+    plain = {"canonical": GOOD[:3], "other": GOOD[:3]}
+    before, after = (side(plain, adaptive=adaptive == which) for which in ("before", "after"))
+    found = check(before, after)
+    assert [each.asked for each in found.questions] == ["canonical"]
+    title = {"before": "baseline", "after": "new run"}[adaptive]
+    assert any(note.startswith(f"the {title} is a hunt") for note in found.notes)
+    with pytest.raises(ConfigError, match=f"the {title} is a hunt.*Gate the canonical harness"):
+        check(before, after, Asked(harness="other"))
+
+
 def test_tasks_made_from_one_template_are_noted() -> None:
     grouped = [{**task, "group": f"template-{at // 20}"} for at, task in enumerate(tasks(100))]
     told = "; ".join(check(side(GOOD, tasks=grouped), side(GOOD, tasks=grouped)).notes)

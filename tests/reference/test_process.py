@@ -9,6 +9,8 @@ import aiohttp
 import anyio
 import pytest
 
+from harness_eval.endpoints import child
+from harness_eval.endpoints.child import death
 from harness_eval.errors import ConfigError
 from harness_eval.reference.process import foreground, parse_couplings, serve
 from harness_eval.reference.server import ReferenceConfig
@@ -91,6 +93,24 @@ async def test_a_wrong_configuration_is_raised_where_it_is_served(suite: Path, t
         with pytest.raises(ConfigError):
             async with serve(config):
                 pass
+
+
+@pytest.mark.anyio
+async def test_the_end_of_its_process_is_noticed(suite: Path) -> None:
+    async with serve(ReferenceConfig((suite,))) as base_url:
+        with anyio.move_on_after(0.05) as waited:
+            await death(base_url)
+        assert waited.cancelled_caught
+        _, process = child._serving[base_url]
+        process.kill()
+        assert await death(base_url) == "the process of the reference endpoint was ended by signal 9"
+
+
+@pytest.mark.anyio
+async def test_of_a_server_elsewhere_no_end_is_noticed() -> None:
+    with anyio.move_on_after(0.05) as waited:
+        await death("http://127.0.0.1:9/v1")
+    assert waited.cancelled_caught
 
 
 @pytest.mark.anyio

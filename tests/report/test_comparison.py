@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness_eval import store
+from harness_eval.compat.targets import targets
 from harness_eval.errors import ConfigError
 from harness_eval.importing import Wishes, import_run
 from harness_eval.report import compare, comparison_text, write_comparison
@@ -223,6 +224,22 @@ def test_settings_that_differ_are_noted(tmp_path: Path) -> None:
     assert "Different repeats: 1 in the first run, 2 in the second." in notes
     assert "Different sandbox: bubblewrap in the first run, docker in the second." in notes
     assert "Different suites: core in the first run, mine in the second." in notes
+
+
+def test_a_hunt_and_another_order_of_trials_are_noted(tmp_path: Path) -> None:
+    one, other = write_run(tmp_path / "one", SMALL), write_run(tmp_path / "other", SMALL)
+    study = json.loads((other / "study.json").read_text())
+    tasks = [task["name"] for task in study["tasks"]]
+    layout = {"allocate": "hunt", "tasks": tasks, "ends": [len(tasks)], "trials": study["planned"]}
+    changed = {**study, "adaptive": layout, "order": {"kind": "prefix", "block": 4}}
+    (other / "study.json").write_text(json.dumps(changed))
+    notes = " ".join(of(one, other)["notes"])
+    assert "The second run is a hunt: its results decided which harness met further tasks" in notes
+    assert (
+        "Different orders of trials: interleaved in the first run, prefix in blocks of 4 tasks in the second" in notes
+    )
+    assert "is a hunt" not in " ".join(of(one, one)["notes"])
+    assert any("is a hunt" in note for part in targets([str(other)]).parts for note in part.notes)
 
 
 def test_imported_runs_are_paired_by_name(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from harness_eval import store
 from harness_eval.report.counts import grouped
-from harness_eval.report.outcomes import Outcome, Outcomes, Table
+from harness_eval.report.outcomes import Outcome, Outcomes, Table, column
 from harness_eval.report.recorded import outcome_of, read
 
 
@@ -86,6 +86,16 @@ def test_a_thousand_lines_more_take_less_than_two_hundred_bytes_each(tmp_path: P
     assert (held(5000) - held(1000)) / 4000 < 200
 
 
-def test_every_field_is_in_one_of_the_two_kinds_of_column() -> None:
-    table = Table()
-    assert len(table.shared) + len(table.numbers) == len(Outcome._fields)
+def test_each_field_can_be_read_alone() -> None:
+    again = row(2, score=None, failure={"owner": "task", "message": "m"}, turns=None)
+    found = packed(row(0, recovered={"score": 0.0}), row(1, score=0.5), again)
+    for place, field in enumerate(Outcome._fields):
+        assert list(found.column(field)) == [each[place] for each in found]
+        assert list(column(list(found), field)) == list(found.column(field))
+
+
+def test_lost_and_unsolved_trials_are_told_apart() -> None:
+    lost = {"score": None, "failure": {"owner": "task", "message": "m"}}
+    found = packed(row(0), row(1, score=0.5), row(2, **lost))
+    assert [each.repeat for each in found.lost] == [2]
+    assert [each.repeat for each in found.unsolved] == [1, 2]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from harness_eval.errors import ConfigError, SandboxFailure
 from harness_eval.sandboxes.base import BoxSpec
+from harness_eval.sandboxes.launch import starting
 from harness_eval.sandboxes.local import LocalProvider
 from tests.sandboxes.conftest import names
 
@@ -47,3 +49,23 @@ async def test_a_folder_that_cannot_be_made_whole_is_not_left_behind(tmp_path: P
     with pytest.raises(SandboxFailure, match="no folder for a box"):
         await LocalProvider().open(BoxSpec("long", workdir="/" + "x" * 300)).__aenter__()
     assert names(tmp_path) == []
+
+
+async def test_a_box_waits_while_as_many_as_the_machine_can_start_are_being_started() -> None:
+    limiter, opened = starting(), anyio.Event()
+
+    async def use() -> None:
+        async with LocalProvider().open(BoxSpec("waits")):
+            opened.set()
+
+    others = [object() for _ in range(int(limiter.total_tokens))]
+    for other in others:
+        limiter.acquire_on_behalf_of_nowait(other)
+    async with anyio.create_task_group() as group:
+        group.start_soon(use)
+        while not limiter.statistics().tasks_waiting:  # noqa: ASYNC110  (the limiter has no event for it)
+            await anyio.sleep(0.01)
+        assert not opened.is_set()
+        for other in others:
+            limiter.release_on_behalf_of(other)
+        await opened.wait()

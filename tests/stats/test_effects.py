@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from harness_eval.stats.effects import AxisEffect, AxisEffects, axis_effects
-from harness_eval.stats.estimate import Array
+from harness_eval.stats.effects import AxisEffect, AxisEffects, axis_effects, within_range
+from harness_eval.stats.estimate import Array, Estimate
 from tests.stats.tables import coin_flips, logistic
 
 Levels = list[dict[str, str]]
@@ -216,3 +216,19 @@ def test_degrees_of_freedom_lie_between_those_of_the_spare_harnesses_and_of_the_
     least, more, most = (_freedom(spread) for spread in (0.0, 0.5, 2.0))
     assert least == pytest.approx(4, abs=0.1)  # eight harnesses, four coefficients
     assert 4.2 < more < most < 59.1
+
+
+def test_limits_beyond_what_a_difference_of_scores_can_be_are_cut_and_a_note_says_so() -> None:
+    levels = [{"protocol": "native"}, {"protocol": "json"}, {"protocol": "json", "tools": "many"}, {"tools": "many"}]
+    table = coin_flips(0, (30, 4))
+    table[:, 1] = table[:, 3] = 0.0
+    found = axis_effects(table, levels, {"protocol": "native", "tools": "few"})
+    low, high = of(found, "json").effect.limits or (0.0, 0.0)
+    assert low < -1
+    assert high > 1
+    cut = within_range(found)
+    assert of(cut, "json").effect == Estimate(of(found, "json").effect.estimate, -1.0, 1.0)
+    assert of(cut, "json").p == of(found, "json").p
+    assert cut.notes[-1] == "2 of 2 intervals of levels are cut at ±100 pp, beyond which no effect is possible"
+    narrow = axis_effects(coin_flips(0, (30, 8)), FACTORIAL, CANONICAL)
+    assert within_range(narrow) == narrow
