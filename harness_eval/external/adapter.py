@@ -79,7 +79,8 @@ class Launch(_Part):
     def _something(cls, command: tuple[str, ...]) -> tuple[str, ...]:
         if not command or not command[0]:
             raise ValueError("a program is needed")
-        return _passable(command)
+        _check_passable(command)
+        return command
 
     @field_validator("env")
     @classmethod
@@ -87,7 +88,7 @@ class Launch(_Part):
         for name in env:
             if not _VARIABLE.fullmatch(name):
                 raise ValueError(f"{name!r} is no name of a variable")
-        _passable(env.values())
+        _check_passable(env.values())
         return env
 
     @field_validator("files")
@@ -148,7 +149,7 @@ class External(_Part):
     @classmethod
     def _plain(cls, value: str) -> str:
         if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", value) or len(value) > _LONGEST_NAME:
-            raise ValueError(f"name {value[:200]!r} must be at most {_LONGEST_NAME} letters, digits, '.', '_', '+', '-'")
+            raise ValueError(f"name {value[:80]!r} must be letters, digits, '.', '_', '+' and '-', not many")
         return value
 
     @field_validator("version")
@@ -164,7 +165,8 @@ class External(_Part):
         for place in (place for word in words for place in _PLACE.findall(word)):
             if place not in PLACES:
                 raise ValueError(f"{{{place}}} is no place; {nearest(place, PLACES)}")
-        return _passable(words)
+        _check_passable(words)
+        return words
 
     def spec(self) -> dict[str, Any]:
         """The adapter as canonical JSON; `External.model_validate` reads it back."""
@@ -173,13 +175,15 @@ class External(_Part):
     @cached_property
     def id(self) -> str:
         """Twelve hexadecimal digits over all but words on it: equal ids mean that the same is run."""
-        words = {"name": True, "about": True, "licence": True, "install": {"size_mb": True}}
-        told = self.model_dump(mode="json", exclude={**words, "share": True, **({} if self.share else {"shared": True})})
+        told = self.spec()
+        for words in ("name", "about", "licence", "share", *(() if self.share else ("shared",))):
+            del told[words]
+        del told["install"]["size_mb"]
         return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
 
-def _passable(words: Collection[str]) -> Any:
-    """The words, where a program can be given them.
+def _check_passable(words: Collection[str]) -> None:
+    """Raise where a program cannot be given these words.
 
     Raises:
         ValueError: one holds what no argument and no variable can.
@@ -187,7 +191,6 @@ def _passable(words: Collection[str]) -> Any:
     for word in words:
         if "\0" in word or any("\ud800" <= character <= "\udfff" for character in word):
             raise ValueError(f"{word[:80]!r} holds a NUL or half a character")
-    return words
 
 
 def filled(text: str, places: Mapping[str, str]) -> str:

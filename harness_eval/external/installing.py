@@ -79,6 +79,11 @@ def installed(external: External) -> Installed:
     return _found(external, place)
 
 
+def folders_for(external: External, place: Installed) -> tuple[Path, ...]:
+    """The folders of this machine that a box with this harness needs."""
+    return (*([place.folder] if place.folder else []), *map(Path, external.share))
+
+
 def install(external: External) -> Installation:
     """Install a harness; nothing is done where it is there already. An interrupted one leaves nothing behind.
 

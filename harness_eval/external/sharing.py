@@ -12,6 +12,8 @@ from harness_eval.errors import ConfigError
 
 _PASSED = frozenset({"__pycache__", ".git"})  # change without a change of what is run
 _MOST_FILES = 100_000
+_PLACES = ("/app", "/etc", "/home/agent", "/tmp", "/usr", "/var/tmp")  # noqa: S108  (boxes have their own)
+_KERNELS = frozenset({"proc", "sys", "dev"})
 
 
 def digest_of(folders: Sequence[Path], where: str) -> str:
@@ -33,15 +35,28 @@ def digest_of(folders: Sequence[Path], where: str) -> str:
     return whole.hexdigest()[:16]
 
 
+def _check(folder: Path, where: str) -> None:
+    if not folder.is_dir():
+        raise ConfigError(f"{where}: share: {folder} is no folder")
+    if any(Path(place).is_relative_to(folder) for place in _PLACES) or folder.parts[1] in _KERNELS:
+        raise ConfigError(f"{where}: share: {folder} is too much of this machine: name the program's own folder")
+    if os.geteuid() == 0:  # boxes run as nobody then
+        closed = [each for each in (folder, *folder.parents) if not each.stat().st_mode & stat.S_IXOTH]
+        if closed or not folder.stat().st_mode & stat.S_IROTH:
+            shut = closed[-1] if closed else folder
+            raise ConfigError(f"{where}: share: {shut} cannot be read by a box's user, who is nobody")
+
+
 def _add(whole: hashlib._Hash, folder: Path) -> None:
     found = 0
-    for parent, folders, files in folder.walk() if hasattr(folder, "walk") else map(_as_path, os.walk(folder)):
+    for parent, folders, files in os.walk(folder):
+        links = [name for name in folders if Path(parent, name).is_symlink()]
         folders[:] = sorted(set(folders) - _PASSED)
-        for name in sorted({*files, *(each for each in folders if (parent / each).is_symlink())}):
+        for name in sorted([*files, *links]):
             found += 1
             if found > _MOST_FILES:
-                raise ValueError(f"holds more than {_MOST_FILES} files: name the folder of the program alone")
-            whole.update(_told(parent / name, folder))
+                raise ValueError(f"it holds more than {_MOST_FILES:,} files")
+            whole.update(_told(Path(parent, name), folder))
 
 
 def _told(path: Path, folder: Path) -> bytes:
