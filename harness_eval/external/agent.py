@@ -39,6 +39,7 @@ ROOM = BoxLimits(memory_mb=2048, pids=512, disk_mb=1024)
 _WORDS = 1500  # characters of a command's last output that are kept
 _LOOK = 2.0  # seconds between looks whether the gateway still answers
 _ASKING = 60.0  # seconds that a harness may take to say its version
+_CANNOT_RUN = (126, 127)  # what a shell says of a program that it cannot run or find
 _SIGNALLED = 128
 _LONGEST_ARGUMENT = (128 << 10) - 64  # bytes: Linux allows 128 KiB, and the whole is one argument of bash
 _versions: dict[str, str] = {}  # what each adapter's command said of its version, by the adapter's id
@@ -260,7 +261,11 @@ class ExternalAgent:
         if witness.overflowed:
             return StopReason.OVERFLOW
         if ran.exit_code not in (0, *self.external.launch.ends_with_error):
-            raise HarnessFailure(f"{self._name()} {_ended(ran.exit_code or 0)}{self._said()}")
+            why = _ended(ran.exit_code or 0)
+            if self.installed.folder and ran.exit_code in _CANNOT_RUN and not asked:
+                again = " and ".join(f"harness-eval harness {word}" for word in ("uninstall", "install"))
+                why += f", so what is installed in {self.installed.folder} may be damaged ({again} make it anew)"
+            raise HarnessFailure(f"{self._name()} {why}{self._said()}")
         if not asked:
             raise HarnessFailure(f"{self._name()} ended without a request that could be answered{self._said()}")
         return StopReason.FINISHED

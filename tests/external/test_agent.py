@@ -117,6 +117,15 @@ async def test_a_program_that_is_not_there_is_the_harnesss(tmp_path: Path) -> No
     assert "exit code 127" in said
 
 
+async def test_an_installation_without_its_program_is_said_to_be_damaged(tmp_path: Path) -> None:
+    external = script_harness(command=["no-such-agent", "{prompt}"])
+    task = make_task(tmp_path / "suite", "say-hello")
+    key = TrialKey(task.name, external.name, "scripted")
+    trial = Trial(key, external, task, LONG, seed=7, installed=Installed(tmp_path))
+    _, said = lost(await run_trial(trial, Scripted(solve), make("local")))
+    assert f"what is installed in {tmp_path} may be damaged" in said
+
+
 async def test_a_harness_that_never_asks_has_not_run(tmp_path: Path) -> None:
     owner, said = lost(await result_of(tmp_path, script_harness("silent")))
     assert (owner, said) == ("harness", "the harness script-silent ended without a request that could be answered")
