@@ -17,7 +17,7 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import ConfigError, HarnessEvalError
 from harness_eval.external.adapter import External
 from harness_eval.external.agent import ExternalAgent, room_for
-from harness_eval.external.installing import Installed, cannot_install, installed
+from harness_eval.external.installing import Installed, cannot_install, folders_for, installed
 from harness_eval.external.locked import Seen
 from harness_eval.external.relaying import meeting_place
 from harness_eval.reference.plan import Plan, PlanStep
@@ -114,8 +114,7 @@ def _on_path(external: External) -> bool:
 async def _played(external: External, place: Installed, provider: SandboxProvider) -> Checkup:
     endpoint = PlayedEndpoint(Player(Scripts([Script("checkup", " ".join(_TASK.split()), _PLAN)])))
     with meeting_place() as folder, tempfile.TemporaryDirectory() as nothing:
-        shared = (folder, *([place.folder] if place.folder else []))
-        spec = room_for(BoxSpec("checkup", environment=Path(nothing)), shared)
+        spec = room_for(BoxSpec("checkup", environment=Path(nothing)), (folder, *folders_for(external, place)))
         async with provider.open(spec) as box:
             agent = ExternalAgent(external, place, box, endpoint, LIMITS, 1, _TASK, folder)
             problem = ""

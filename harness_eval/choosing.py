@@ -14,6 +14,8 @@ from harness_eval.family import load_family
 from harness_eval.harness import Harness, canonical, check_distinct, load_harness, named_harnesses
 from harness_eval.study_file import StudyConfig
 
+_OF_EXTERNALS = {"launch", "install", "wire"}
+
 
 def chosen_harnesses(config: StudyConfig) -> tuple[Plan, tuple[External, ...]]:
     """The harnesses of levels, the canonical one first, and the external ones; one of each content.
@@ -38,7 +40,7 @@ def load_any_harness(name_or_path: str) -> Harness | External:
     """
     path = Path(name_or_path)
     if path.suffix in (".yaml", ".yml") and path.is_file():
-        return load_external(path) if "launch" in read_yaml(path) else load_harness(name_or_path)
+        return load_external(path) if _OF_EXTERNALS & read_yaml(path).keys() else load_harness(name_or_path)
     known, outside = named_harnesses(), named_externals()
     if path.suffix not in (".yaml", ".yml") and "/" not in name_or_path and name_or_path not in {*known, *outside}:
         hint = nearest(name_or_path, [*known, *outside])

@@ -22,6 +22,7 @@ from harness_eval.endpoints.local_model import reachable
 from harness_eval.errors import ConfigError
 from harness_eval.external.adapter import External
 from harness_eval.external.installing import Installed, installed
+from harness_eval.external.relaying import require_short_paths
 from harness_eval.harness import Harness
 from harness_eval.judging import Proof
 from harness_eval.planning import REFERENCE, Study, record, resolve
@@ -102,6 +103,8 @@ async def run(study: Study, folder: Path, watch: Watch, agenda: Agenda = _EVERYT
             be used for this study, or there is no cluster.
     """
     _check_endpoints(study.config)
+    if study.externals:
+        require_short_paths()
     places = {external.name: installed(external) for external in study.externals}
     async with joined(study.config.executor) as host:
         study = await _proven(replace(study, host=host), watch)

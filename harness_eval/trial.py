@@ -21,7 +21,7 @@ from harness_eval.endpoints.base import Endpoint
 from harness_eval.errors import BoundaryFailure, EndpointDown, HarnessEvalError, boundary
 from harness_eval.external.adapter import External
 from harness_eval.external.agent import ExternalAgent, room_for
-from harness_eval.external.installing import Installed
+from harness_eval.external.installing import Installed, folders_for
 from harness_eval.external.relaying import meeting_place
 from harness_eval.harness import Harness
 from harness_eval.judging import judge, remove_verifier
@@ -88,8 +88,7 @@ async def _opened(trial: Trial, provider: SandboxProvider) -> AsyncIterator[tupl
         spec, folder = trial.task.spec, Path()
         if isinstance(trial.harness, External):
             folder = undo.enter_context(meeting_place())
-            installation = [trial.installed.folder] if trial.installed.folder else []
-            spec = room_for(spec, (folder, *installation))
+            spec = room_for(spec, (folder, *folders_for(trial.harness, trial.installed)))
         yield await undo.enter_async_context(provider.open(spec)), folder
 
 

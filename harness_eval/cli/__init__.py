@@ -87,6 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: always, with the exit code.
     """
+    # Scripts start what runs in the background with SIGINT ignored, and then SIGTERM would be ignored with it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # boxes are closed as for Ctrl-C
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="harness-eval")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness_eval.errors import (
     boundary,
     last_words,
 )
-from harness_eval.external.adapter import External, filled
+from harness_eval.external.adapter import STDIN, External, filled
 from harness_eval.external.conversations import sorted_out
 from harness_eval.external.facts import Facts, facts_of
 from harness_eval.external.installing import Installed
@@ -38,7 +39,9 @@ ROOM = BoxLimits(memory_mb=2048, pids=512, disk_mb=1024)
 _WORDS = 1500  # characters of a command's last output that are kept
 _LOOK = 2.0  # seconds between looks whether the gateway still answers
 _ASKING = 60.0  # seconds that a harness may take to say its version
+_CANNOT_RUN = (126, 127)  # what a shell says of a program that it cannot run or find
 _SIGNALLED = 128
+_LONGEST_ARGUMENT = (128 << 10) - 64  # bytes: Linux allows 128 KiB, and the whole is one argument of bash
 _versions: dict[str, str] = {}  # what each adapter's command said of its version, by the adapter's id
 
 
@@ -120,8 +123,8 @@ class ExternalAgent:
             self._door = door
             env = await self._variables()
             port = await start_relay(self.sandbox, self.folder, env)
-            self.version = await self._version_found(env)
             places = self._places(door, env["HOME"], port)
+            self.version = await self._version_found(env, places)
             await self._bring_files(places)
             env |= {name: filled(text, places) for name, text in self.external.launch.env.items()}
             try:
@@ -147,11 +150,12 @@ class ExternalAgent:
             "home": home,
             "workdir": self.sandbox.workdir,
             "installed": str(self.installed.folder or ""),
+            "share": next(iter(self.external.share), ""),
         }
 
     async def _bring_files(self, places: dict[str, str]) -> None:
         launch = self.external.launch
-        files = {**launch.files, **({".stdin": launch.stdin} if launch.stdin else {})}
+        files = {**launch.files, **({STDIN: launch.stdin} if launch.stdin else {})}
         for name, text in files.items():
             try:
                 await self.sandbox.write(f"{places['home']}/{name}", filled(text, places).encode())
@@ -159,16 +163,33 @@ class ExternalAgent:
                 raise SandboxFailure(f"{name} cannot be written in the box: {error.strerror}") from error
 
     def _command(self, places: dict[str, str]) -> str:
-        words = shlex.join(filled(word, places) for word in self.external.launch.command)
-        given = f" < {shlex.quote(places['home'])}/.stdin" if self.external.launch.stdin else ""
-        return f"exec {words}{given}"
+        words = [filled(word, places) for word in self.external.launch.command]
+        variables = [filled(text, places) for text in self.external.launch.env.values()]
+        self._check_task(words, variables)
+        given = f" < {shlex.quote(places['home'])}/{STDIN}" if self.external.launch.stdin else ""
+        return f"exec {shlex.join(words)}{given}"
 
-    async def _version_found(self, env: dict[str, str]) -> str:
+    def _check_task(self, words: Sequence[str], variables: Sequence[str]) -> None:
+        """Raise where the task cannot be handed over as the adapter says.
+
+        Raises:
+            HarnessFailure: so it is.
+        """
+        given = [*words, *variables]
+        odd = any("\0" in text for text in given)
+        longest = max(len(shlex.join(words).encode()), *(len(text.encode()) for text in given))
+        if odd or longest > _LONGEST_ARGUMENT:
+            what = "holds a NUL" if odd else f"makes a command of {longest:,} bytes, of {_LONGEST_ARGUMENT:,} that fit"
+            hint = 'an adapter with `stdin: "{prompt}"` or a file takes any'
+            raise HarnessFailure(f"{self._name()} takes its task as an argument, and this task {what}; {hint}")
+
+    async def _version_found(self, env: dict[str, str], places: dict[str, str]) -> str:
         """What the harness says of its version, asked once in this process, with a home of its own."""
         if not self.external.version_command:
             return ""
         if self.external.id not in _versions:
-            command = f'HOME="$(mktemp -d)" exec {shlex.join(self.external.version_command)}'
+            asked = shlex.join(filled(word, places) for word in self.external.version_command)
+            command = f'HOME="$(mktemp -d)" exec {asked}'
             said = await self.sandbox.run(command, timeout=_ASKING, env=env)
             lines = last_words(said.output).splitlines() if said.exit_code == 0 else []
             told = next((line for line in lines if self.external.version in line), "".join(lines[-1:]))
@@ -208,6 +229,8 @@ class ExternalAgent:
         try:
             async with await anyio.connect_unix(socket_in(self.folder)):
                 return True
+        except BlockingIOError:  # so many are in line there: somebody listens
+            return True
         except OSError:
             return False
 
@@ -238,7 +261,11 @@ class ExternalAgent:
         if witness.overflowed:
             return StopReason.OVERFLOW
         if ran.exit_code not in (0, *self.external.launch.ends_with_error):
-            raise HarnessFailure(f"{self._name()} {_ended(ran.exit_code or 0)}{self._said()}")
+            why = _ended(ran.exit_code or 0)
+            if self.installed.folder and ran.exit_code in _CANNOT_RUN and not asked:
+                again = " and ".join(f"harness-eval harness {word}" for word in ("uninstall", "install"))
+                why += f", so what is installed in {self.installed.folder} may be damaged ({again} make it anew)"
+            raise HarnessFailure(f"{self._name()} {why}{self._said()}")
         if not asked:
             raise HarnessFailure(f"{self._name()} ended without a request that could be answered{self._said()}")
         return StopReason.FINISHED

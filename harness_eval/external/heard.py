@@ -13,6 +13,7 @@ from harness_eval.gateway.exchange import Exchange
 from harness_eval.types import Json, Message, RawCall, Reply
 
 TOLD = ("system", "developer", "user")
+_TELLING = 6  # characters of an id that no text holds by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,9 @@ class Heard:
 
     @cached_property
     def shown(self) -> frozenset[str]:
-        """The texts of all results."""
-        return frozenset(result.text for _, result in self.results)
+        """The texts of all results, and of what may be one where calls are shown as text."""
+        told = {text_of(message) for message in self.messages if message.get("role") == "user"}
+        return frozenset(told.union(result.text for _, result in self.results))
 
     @cached_property
     def assistants(self) -> tuple[Message, ...]:
@@ -113,24 +115,32 @@ def calls_of(message: Message) -> tuple[RawCall, ...]:
 
 
 def results_for(reply: Reply, later: Heard) -> tuple[Shown | None, ...]:
-    """What a later request shows for each call of a reply: by id, or in order where the ids were made over."""
+    """What a later request shows for each call of a reply: by id, or in order where the ids were made over.
+
+    Where it shows calls as text, their results are what the user says next, all of them together or one by one.
+    """
     ids = [call.id for call in reply.calls]
     named = dict(later.results)
     if len(set(ids)) == len(ids) and any(call_id in named for call_id in ids):
         return tuple(named.get(call_id) for call_id in ids)
     message = later.echo(reply)
     place = next((n for n, each in enumerate(later.messages) if each is message), len(later.messages))
+    as_text = message is not None and not calls_of(message)
     following: list[Shown | None] = []
     for each in later.messages[place + 1 :]:
         if each.get("role") == "assistant":
             break
-        if each.get("role") == "tool":
+        if each.get("role") == ("user" if as_text else "tool"):
             following.append(Shown(text_of(each)))
+    if as_text and len(following) == 1:
+        following *= len(ids)
     return tuple([*following, *[None] * len(ids)][: len(ids)])
 
 
 def _stands_for(message: Message, reply: Reply) -> bool:
     calls = calls_of(message)
+    if reply.calls and not calls:  # a harness may show its calls as text
+        return all(len(call.id) >= _TELLING and call.id in text_of(message) for call in reply.calls)
     if reply.calls:
         return [(call.name, _plain(call.arguments)) for call in calls] == [
             (call.name, _plain(call.arguments)) for call in reply.calls

@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ import orjson
 
 from harness_eval.cache import cache_folder
 from harness_eval.errors import ConfigError, last_words, redact
-from harness_eval.external.adapter import External
+from harness_eval.external.adapter import External, named_externals
 from harness_eval.unfinished import settle, unfinished
 
 VARIABLE = "HARNESS_EVAL_EXTERNALS"
@@ -74,9 +75,15 @@ def installed(external: External) -> Installed:
         return Installed()
     place = _place(external)
     if not place.is_dir():
-        ask = f"harness-eval harness install {external.name}"
+        what = external.name if external.name in named_externals() else "PATH-OF-ITS-YAML-FILE"
+        ask = f"harness-eval harness install {what}"
         raise ConfigError(f"{external.name}: version {external.version} is not installed; install it with: {ask}")
     return _found(external, place)
+
+
+def folders_for(external: External, place: Installed) -> tuple[Path, ...]:
+    """The folders of this machine that a box with this harness needs."""
+    return (*([place.folder] if place.folder else []), *map(Path, external.share))
 
 
 def install(external: External) -> Installation:
@@ -185,10 +192,23 @@ def _named(packages: Mapping[str, str], pin: str) -> list[str]:
 
 
 def _run(command: tuple[str, ...]) -> None:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = last_words(redact(done.stderr.strip() or done.stdout.strip()))
-        raise ConfigError(f"{command[0]} ended with exit code {done.returncode}: {said}")
+    """Run an installer; all that it started ends where we are interrupted.
+
+    Raises:
+        ConfigError: it failed.
+    """
+    nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=nothing, stdout=pipe, stderr=pipe, text=True, errors="replace", start_new_session=True
+    ) as installer:
+        try:
+            output, errors = installer.communicate()
+        finally:
+            if installer.poll() is None:
+                os.killpg(installer.pid, signal.SIGKILL)
+    if installer.returncode:
+        said = last_words(redact(errors.strip() or output.strip()))
+        raise ConfigError(f"{command[0]} ended with exit code {installer.returncode}: {said}")
 
 
 def _readable(folder: Path) -> None:

@@ -105,12 +105,13 @@ def _compaction(writer: _Writer, gone: int, summary: Heard | None, told: Sequenc
 def _told(turn: Heard, before: Heard) -> list[str]:
     """What the harness says at the end of a request that it did not say in the one before."""
     known, texts = Counter(before.keys), list[str]()
+    results = {each.text for each in results_for(before.reply, turn) if each} if before.reply else set()
     last = max((n for n, each in enumerate(turn.messages) if each.get("role") == "assistant"), default=-1)
     for key, message in list(zip(turn.keys, turn.messages, strict=True))[last + 1 :]:
         known[key] -= 1
         if known[key] < 0 and message.get("role") in TOLD and (text := text_of(message)):
             texts.append(text)
-    return texts
+    return [text for text in texts if text not in results]
 
 
 def _step(writer: _Writer, turn: Heard, later: Heard | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shlex
 import shutil
 import tempfile
@@ -10,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness_eval.errors import SandboxFailure, last_words
+from harness_eval.errors import ConfigError, SandboxFailure, last_words
 from harness_eval.sandboxes import local, owner
 from harness_eval.sandboxes.base import Sandbox
 
 _PROGRAMS = Path(__file__).parent / "inside"
+_LONGEST = 107  # bytes of a socket's path
 _PATIENCE = 30.0  # seconds in which the relay must listen
 
 _START = """port="${TMPDIR:-/tmp}/.relay"
@@ -28,6 +30,21 @@ exit 1
 """
 
 
+def require_short_paths() -> None:
+    """Raise where a socket in a folder for temporary files would have too long a path.
+
+    Raises:
+        ConfigError: so it is.
+    """
+    folder = Path(tempfile.gettempdir()).resolve() / f"{local.PREFIX}{owner.token()}-12345678"
+    spare = _LONGEST - len(os.fsencode(socket_in(folder)))
+    if spare < 0:
+        where = tempfile.gettempdir()
+        raise ConfigError(
+            f"TMPDIR: {where} is {-spare} bytes too long for a gateway's socket in it; name another folder"
+        )
+
+
 @contextmanager
 def meeting_place() -> Iterator[Path]:
     """A folder for one trial that its box is to share: the relay is in it, and the gateway's socket will be.
@@ -39,8 +56,9 @@ def meeting_place() -> Iterator[Path]:
     """
     _sweep()
     try:
+        require_short_paths()
         folder = Path(tempfile.mkdtemp(prefix=f"{local.PREFIX}{owner.token()}-")).resolve()
-    except OSError as error:
+    except (OSError, ConfigError) as error:
         raise SandboxFailure(f"no folder for a gateway could be made: {error}") from error
     try:
         folder.chmod(0o711)  # the box's user is nobody where we are root

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -92,6 +93,7 @@ class BubblewrapProvider(SandboxProvider):
     async def open(self, spec: BoxSpec) -> AsyncIterator[Sandbox]:
         """A fresh box; see `SandboxProvider.open`."""
         require_no_image(spec)
+        _require_reachable(spec)
         async with self._opened(spec, _namespaces(spec)) as box:
             await prepare(box, spec)
             yield box
@@ -193,6 +195,19 @@ def _tried(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
         timeout=30,
         check=False,
     )
+
+
+def _require_reachable(spec: BoxSpec) -> None:
+    """Where we are root, boxes are made by nobody, who cannot mount what lies in a private folder."""
+    if os.geteuid() != 0:
+        return
+    for shared in spec.shared:
+        closed = next((each for each in (shared, *shared.parents) if not each.stat().st_mode & stat.S_IXOTH), None)
+        if closed:
+            raise SandboxFailure(
+                f"{shared} cannot be shared with a box: {closed} is private; folders for temporary files (TMPDIR) and "
+                "installations (HARNESS_EVAL_EXTERNALS) must be open to all users"
+            )
 
 
 def _file_system(spec: BoxSpec) -> list[str]:

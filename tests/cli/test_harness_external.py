@@ -57,7 +57,7 @@ def test_the_doctor_says_how_to_install_and_what_cannot_be(harness_eval: Run, tm
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(data | {"install": data["install"] | {"python": python}}))
     old, new = examined(harness_eval, tmp_path / "old.yaml", tmp_path / "new.yaml")
     assert old["state"] == "not installed"
-    assert "harness-eval harness install old" in old["why"]
+    assert "harness-eval harness install PATH-OF-ITS-YAML-FILE" in old["why"]
     assert new["state"] == "cannot be installed"
     assert "needs Python 9.1" in new["why"]
 

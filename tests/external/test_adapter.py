@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -88,3 +89,44 @@ def test_equal_ids_mean_that_the_same_is_run() -> None:
     one = External.model_validate({"name": "one", **data})
     assert one.id == External.model_validate({"name": "other", "about": "words", "licence": "MIT", **data}).id
     assert one.id != External.model_validate({"name": "one", **data, "version": "1.2.4"}).id
+
+
+@pytest.mark.parametrize(
+    ("launch", "said"),
+    [
+        ("command: [x, '${prompt}']", "stands nowhere"),
+        ("command: [x, '{prompt}', \"a\\0b\"]", "holds a NUL"),
+        ("command: [x, '{prompt}']\n  env: {'A=B': c}", "'A=B' is no name of a variable"),
+        ("command: [x, '{prompt}']\n  files: {a: b, a/c: d}", "its place is taken"),
+        ("command: [x, '{prompt}']\n  files: {.stdin: b}", "its place is taken"),
+        ("command: [x, '{prompt}']\n  files: {'~/a': b}", "no path below the home folder"),
+        ("command: [x, '{prompt}']\ninstall: {npm: {'--global': 1.0.0}}", "'--global' is no name of a package"),
+        ("command: [x, '{prompt}']\nversion_command: ['{where}/x']", "{where} is no place"),
+        ("command: [x, '{prompt}']\nshare: [nowhere]", "nowhere is no folder"),
+        ("command: [x, '{prompt}']\nshare: [/usr]", "/usr is too much of this machine"),
+    ],
+)
+def test_what_could_not_be_carried_out_is_said_when_it_is_loaded(tmp_path: Path, launch: str, said: str) -> None:
+    path = tmp_path / "ours.yaml"
+    path.write_text(f"version: 1.0\nwire: chat\nlaunch:\n  {launch}\n")
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        load_external(path)
+
+
+def test_a_shared_folder_is_known_by_what_is_in_it_and_not_by_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # the folders of tests are private
+    for place, text in (("one", "a"), ("two", "a"), ("three", "b")):
+        program = tmp_path / place / "program"
+        (program / "__pycache__").mkdir(parents=True)
+        (program / "main.py").write_text(text)
+        (program / "__pycache__" / "main.pyc").write_text(place)
+        (tmp_path / place / "ours.yaml").write_text(
+            "version: 1.0\nwire: chat\nshare: [program]\nlaunch: {command: ['{share}/main.py', '{prompt}']}\n"
+        )
+        found.append(load_external(tmp_path / place / "ours.yaml"))
+    assert found[0].share == (str(tmp_path / "one" / "program"),)
+    assert found[0].id == found[1].id != found[2].id
+    assert External.model_validate(found[0].spec()) == found[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -13,12 +14,12 @@ from signal import SIGKILL
 import anyio
 import pytest
 
-from harness_eval.errors import BoundaryFailure, ContextOverflow, EndpointDown, EndpointFailure
+from harness_eval.errors import BoundaryFailure, ConfigError, ContextOverflow, EndpointDown, EndpointFailure
 from harness_eval.external import agent as running
 from harness_eval.external.adapter import External
 from harness_eval.external.agent import ExternalAgent, room_for
 from harness_eval.external.installing import Installed
-from harness_eval.external.relaying import meeting_place, socket_in
+from harness_eval.external.relaying import meeting_place, require_short_paths, socket_in
 from harness_eval.sandboxes import local
 from harness_eval.sandboxes.base import BoxLimits, SandboxProvider
 from harness_eval.trial import Trial, run_trial
@@ -43,8 +44,10 @@ async def result_of(
     limits: Limits = LONG,
     provider: SandboxProvider | None = None,
     name: str = "say-hello",
+    instruction: str = "",
 ) -> Result:
     task = make_task(folder / "suite", name)
+    task = replace(task, instruction=instruction or task.instruction)
     trial = Trial(TrialKey(task.name, external.name, "scripted"), external, task, limits, seed=7)
     return await run_trial(trial, Scripted(script), provider or make("local"))
 
@@ -112,6 +115,15 @@ async def test_a_program_that_is_not_there_is_the_harnesss(tmp_path: Path) -> No
     owner, said = lost(await result_of(tmp_path, script_harness(command=["no-such-agent", "{prompt}"])))
     assert owner == "harness"
     assert "exit code 127" in said
+
+
+async def test_an_installation_without_its_program_is_said_to_be_damaged(tmp_path: Path) -> None:
+    external = script_harness(command=["no-such-agent", "{prompt}"])
+    task = make_task(tmp_path / "suite", "say-hello")
+    key = TrialKey(task.name, external.name, "scripted")
+    trial = Trial(key, external, task, LONG, seed=7, installed=Installed(tmp_path))
+    _, said = lost(await run_trial(trial, Scripted(solve), make("local")))
+    assert f"what is installed in {tmp_path} may be damaged" in said
 
 
 async def test_a_harness_that_never_asks_has_not_run(tmp_path: Path) -> None:
@@ -279,3 +291,24 @@ async def test_the_relay_for_boxes_without_python_carries_both_ways(tmp_path: Pa
                     assert await stream.receive() == b"back: hello"
             relay.kill()
             group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("task", ["x" * (128 << 10), "a\0b"], ids=["long", "NUL"])
+async def test_a_task_that_cannot_be_an_argument_is_said_to_be_so(tmp_path: Path, task: str) -> None:
+    owner, said = lost(await result_of(tmp_path, script_harness(), instruction=task))
+    assert (owner, "takes its task as an argument" in said) == ("harness", True)
+
+
+async def test_a_long_task_can_come_on_standard_input(tmp_path: Path) -> None:
+    told = "import sys; sys.argv.append(sys.stdin.read()); exec(open('{home}/agent.py').read())"
+    harness = script_harness(command=["python3", "-c", told], stdin="{prompt}")
+    result = await result_of(tmp_path, harness, instruction="it's " * 50_000)
+    assert stop_of(result) is StopReason.FINISHED
+
+
+def test_a_folder_for_temporary_files_with_a_long_name_is_told_before_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("x" * 100)))
+    with pytest.raises(ConfigError, match=r"TMPDIR: .* too long for a gateway's socket"):
+        require_short_paths()

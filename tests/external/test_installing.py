@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import io
 import shutil
+import signal
 import subprocess
+import sys
 import tarfile
 import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -88,7 +91,9 @@ def test_a_package_from_npm_is_installed_found_and_removed(tmp_path: Path, cache
     assert uninstall(external)
     assert not uninstall(external)
     assert visible(cache) == []
-    with pytest.raises(ConfigError, match="is not installed; install it with: harness-eval harness install greeter"):
+    with pytest.raises(
+        ConfigError, match="is not installed; install it with: harness-eval harness install PATH-OF-ITS-YAML-FILE"
+    ):
         installed(external)
 
 
@@ -140,3 +145,18 @@ def test_a_package_for_a_newer_python_is_not_tried(cache: Path) -> None:
 def test_what_needs_no_package_is_there_already() -> None:
     assert installed(adapter()) == installing.Installed()
     assert not install(adapter()).new
+
+
+def test_an_interrupted_installer_takes_with_it_what_it_started(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    script = f"sleep 600 & echo $! > {started}.new; mv {started}.new {started}; wait"
+    told = f"from harness_eval.external import installing; installing._run(('sh', '-c', {script!r}))"
+    with subprocess.Popen([sys.executable, "-c", told], stderr=subprocess.DEVNULL) as process:
+        while not started.exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    left = Path("/proc", started.read_text().strip(), "stat")
+    while left.exists() and ") Z " not in left.read_text():  # whoever takes orphans in may leave them lying
+        time.sleep(0.02)

@@ -36,6 +36,10 @@ def said(text: str) -> Reply:
     return Reply(text, finish_reason="stop", usage=Usage(10, 1))
 
 
+def as_text(reply: Reply) -> Message:
+    return {"role": "assistant", "content": f"{reply.text} Calls: {[each.id for each in reply.calls]}"}
+
+
 def echoed(reply: Reply, **more: Json) -> Message:
     calls = [
         {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.calls
@@ -217,3 +221,19 @@ def test_tools_and_prompt_are_told_by_size_and_hash() -> None:
 def test_nothing_asked_is_an_empty_record() -> None:
     found, facts = read()
     assert (found.record.prompt, found.record.events, facts) == (TASK, (), Facts())
+
+
+def test_calls_that_a_harness_shows_as_text_have_the_results_that_follow_and_lost_their_thinking() -> None:
+    first, second = calling(1, thinking="I look."), calling(2, thinking="I look again.")
+    start = [SYSTEM, USER]
+    later = [*start, as_text(first), {"role": "user", "content": "Observation: two files"}]
+    found, facts = read(
+        exchange(1, start, first),
+        exchange(2, later, second),
+        exchange(3, [*later, as_text(second), {"role": "user", "content": "Observation: none"}], said("Two.")),
+    )
+    shown = [step.observations[0].shown for step in found.record.steps[:2]]
+    assert shown == ["Observation: two files", "Observation: none"]
+    assert not any(isinstance(event, Note) for event in found.record.events)
+    assert (facts.thinking.due, facts.thinking.policy, facts.results.never_shown) == (3, "dropped", 0)
+    assert found.hidden == (frozenset(), frozenset(), frozenset())

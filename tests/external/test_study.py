@@ -15,6 +15,7 @@ from harness_eval.errors import ConfigError
 from harness_eval.estimate import estimate
 from harness_eval.planning import Study, record, resolve
 from harness_eval.replaying import check, rebuilt
+from harness_eval.report.trajectory import trial_html
 from harness_eval.study_file import load_study
 from tests.doubles import make_task
 from tests.external.scripted import script_harness
@@ -117,6 +118,10 @@ def test_a_run_records_reports_and_resumes_them(write: Write, tmp_path: Path) ->
     assert [line["label"] for line in report_of(wire)][-1] == "ok.final_answer"
     made = report.write(folder)
     assert [each["harness"] for each in made["harnesses"]] == ["canonical", "script-plain", "script-crash"]
+    page = trial_html(folder, rows["script-plain"])
+    assert "requests taken from the wire log" in page
+    assert "1 tool offered: <code>bash</code>" in page
+    assert "the agent has lost its way" in trial_html(folder, rows["script-crash"])
     again, _ = run(resolved(tmp_path / "study.yaml"), folder)
     assert (again.judged, again.lost) == (2, {"harness": 1})
     assert sum(1 for _ in store.rows(folder)) == 4

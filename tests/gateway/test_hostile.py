@@ -19,7 +19,7 @@ from harness_eval.gateway.serving import opened
 from harness_eval.gateway.wires import Wire
 from harness_eval.types import RawCall, Reply
 from tests.doubles import Scripted
-from tests.gateway.front import ASKS, LIMITS, PATHS, WHOLE, always, ask, gateway, post
+from tests.gateway.front import LIMITS, PATHS, WHOLE, always, ask, gateway, post
 
 pytestmark = pytest.mark.anyio
 
@@ -80,11 +80,10 @@ async def test_what_is_no_http_is_answered_without_a_word_on_our_side(caplog: py
 
 
 async def test_a_proxy_it_is_not() -> None:
-    async with gateway() as door:
-        async with await anyio.connect_tcp("127.0.0.1", int(door.place.rpartition(":")[2])) as stream:
-            told = f"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {door.key}\r\n\r\n"
-            await stream.send(told.encode())
-            assert b"404 Not Found" in await stream.receive()
+    async with gateway() as door, await anyio.connect_tcp("127.0.0.1", int(door.place.rpartition(":")[2])) as stream:
+        told = f"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {door.key}\r\n\r\n"
+        await stream.send(told.encode())
+        assert b"404 Not Found" in await stream.receive()
     assert sum(door.turned_away.values()) == 1
 
 
@@ -119,9 +118,7 @@ async def test_all_requests_together_may_have_so_many_bytes(monkeypatch: pytest.
     assert door.failure.owner == "harness"
 
 
-async def test_more_connections_than_anybody_needs_are_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_more_connections_than_anybody_needs_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "_CONNECTIONS", 4)
     endpoint, socket = Scripted(always(WHOLE)), tmp_path / "gateway"
     async with opened(endpoint, seed=7, limits=LIMITS, where=socket):
