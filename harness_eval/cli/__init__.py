@@ -87,6 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: always, with the exit code.
     """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # boxes are closed as for Ctrl-C
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="harness-eval")
