@@ -207,7 +207,7 @@ def _endpoint(run: Run) -> bool:
 
 
 def _container(run: Run) -> bool:
-    shown = ("docker", "ps", "--quiet", "--filter", "label=harness-eval=1", "--format")
+    shown = ("docker", "ps", "--filter", "label=harness-eval=1", "--format")
     told = subprocess.run(
         [*shown, '{{.ID}} {{.Label "harness-eval.owner"}}'], capture_output=True, text=True, check=False
     )
@@ -506,6 +506,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print what was found, and write no page")
     parser.add_argument("flags", nargs="*", default=[], help="further flags of `run`, behind --")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored, by the runs too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended, too
     place = options.keep or Path(tempfile.mkdtemp(prefix="kills-"))
     place.mkdir(parents=True, exist_ok=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness_eval import hunt, planning, study
+from harness_eval import hunt, planning, store, study
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.judging import Proof
 from harness_eval.probing import Probe
@@ -98,8 +99,17 @@ async def _blocks(hunting: hunt.Hunt, watch: Watch, agenda: Agenda) -> Ended:
         ended = await study.run(hunting.study, hunting.folder, whole, replace(agenda, trials=trials))
         down |= ended.outcome.down
         refused = study.unsupported(hunting.folder)
-        rest = replace(ended, outcome=replace(ended.outcome, down={}))
+        rest = replace(
+            ended, outcome=replace(ended.outcome, down={}), lost=_lost_elsewhere(hunting.folder, refused, down)
+        )
         if rest.exit_code or not hunting.go_on(refused, down):
             outcome = replace(ended.outcome, down=down)
             return replace(ended, outcome=outcome, planned=hunting.planned(refused))
         agenda = replace(agenda, retry_lost=False, probe_again=False)  # once an invocation
+
+
+def _lost_elsewhere(folder: Path, refused: Collection[tuple[str, str]], down: Collection[str]) -> dict[str, int]:
+    """The trials lost, by owner, but for those at endpoints that cannot be used: these keep no other from going on."""
+    lost = store.tally(folder).lost.items()
+    counts = [key.endpoint not in down and (key.harness, key.endpoint) not in refused for key, _ in lost]
+    return dict(Counter(failure.owner for (_, failure), counted in zip(lost, counts, strict=True) if counted))

@@ -115,9 +115,8 @@ def standing_of(
         ConfigError: no hunt of this study can have come to that.
     """
     blocks = stood or [others]
-    if len(blocks) > len(layout.ends) + 1 or any(
-        set(after) - set(before) for before, after in pairwise([others, *blocks])
-    ):
+    strange = any(set(after) - set(before) or len(after) > len(set(after)) for before, after in pairwise(blocks))
+    if strange or sorted(blocks[0]) != sorted(others) or len(blocks) > len(layout.ends) + 1:
         raise ConfigError(f"{FILE}: does not fit this study; without it the blocks are decided again from the results")
     return Standing(layout.ends, [[name for name in names if name not in refused] for names in blocks])
 

@@ -21,6 +21,7 @@ from harness_eval.signals import answered, leave
 from harness_eval.trial import Trial, closing, run_trial
 from harness_eval.types import Lost, Owner, Result, Usage
 
+_PATIENCE = 10.0  # seconds that the second signal waits at most; what closes boxes may be gone
 _PATIENT = 2  # signals that still wait for what is being recorded
 _UNANSWERED = "infra.gateway"  # the label of a trial that is lost because nothing answered, for all retries
 _RETRIED: frozenset[Owner] = frozenset({"endpoint", "sandbox"})  # machines; a broken task or harness stays broken
@@ -187,6 +188,8 @@ class Runner:
             scope.cancel()
             self.stopping()
         self._leave_if_asked()
+        if self._signals > 1:
+            asyncio.get_running_loop().call_later(_PATIENCE, self.leave)
 
     def _leave_if_asked(self) -> None:
         if self._signals > _PATIENT or (self._signals > 1 and not self._ending and not closing):

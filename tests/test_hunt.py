@@ -147,7 +147,16 @@ def test_without_its_record_all_blocks_are_decided_again_as_they_were(hunting: S
 
 
 @pytest.mark.parametrize(
-    "stood", [[["dropping", "nobody"]], [["terse"], ["terse", "dropping"]], [["terse"]] * 4, "terse", [[1]]]
+    "stood",
+    [
+        [["dropping", "nobody"]],
+        [[], []],  # all harnesses stood in the first block
+        [[*OTHERS], ["terse", "terse"]],
+        [[*OTHERS], ["terse"], ["emptied"]],
+        [[*OTHERS]] + [["terse"]] * 3,
+        "terse",
+        [[1]],
+    ],
 )
 def test_a_record_that_no_hunt_can_have_left_is_refused(hunting: Study, copied: Path, stood: object) -> None:
     (copied / hunt.FILE).write_text(json.dumps({"stood": {"reference": stood}}))

@@ -337,3 +337,17 @@ async def test_a_signal_that_another_thread_gets_ends_the_loop_s_waiting(tmp_pat
         threading.Thread(target=strike).start()
         outcome = await runner.run([Lane(slow, trials(tmp_path, 1), 1)])
     assert outcome.interrupted
+
+
+async def test_the_second_signal_waits_a_while_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness_eval.runner._PATIENCE", 0.05)
+    left = threading.Event()
+
+    def record(_: Result) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+        assert left.wait(20), "who records waits for ever, and is not waited for"
+
+    with anyio.fail_after(30):
+        outcome = await Runner(Breaking(), record, leave=left.set).run([Lane(Scripted(), trials(tmp_path, 1), 1)])
+    assert outcome.interrupted

@@ -87,9 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: always, with the exit code.
     """
-    # Scripts start what runs in the background with SIGINT ignored, and then SIGTERM would be ignored with it.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # boxes are closed as for Ctrl-C
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="harness-eval")
@@ -112,8 +110,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _end_in_peace() -> None:
     """Let no signal change the exit code of a process that has nothing left to do, while Python takes its time to end.
 
-    Python gives back signals that it answers before it has ended; those that are ignored stay so.
+    Python gives back signals that it answers before it has ended; those that are ignored stay so. It interrupts itself
+    where one had come while it ran code from a string, which dataclasses do: blocked, that leaves the exit code at 130.
     """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 

@@ -100,7 +100,7 @@ def detectable_phrase(sizes: Iterable[float | None]) -> str:
     """The size from which any of these would have been found with 80 % power, if there is one; "" where unknown."""
     known = [size for size in sizes if size is not None]
     if known and max(known) > 1:
-        return "no effect was too large to be missed"
+        return "even 100 pp could have been missed"
     return f"detectable from {points(max(known))}" if known else ""
 
 

@@ -21,7 +21,7 @@ Verdicts: Simultaneous 95 % intervals of the difference to the canonical harness
   is smaller still.
 Effects of levels: Least squares within each task, the canonical level as reference; p-values with Holm's correction
   over all levels. "Detectable" is the smallest effect found with 80 % power before that correction. Intervals are cut
-  at ±100 pp, beyond which no effect is possible: one that reaches so far comes of too few harnesses. "Exposed" is the
+  at ±100 pp, the largest effect possible: one that reaches so far comes of too few harnesses. "Exposed" is the
   share of judged trials with the level in which its axis acted.
 Shares: First-order share of the variance between harnesses, corrected for noise; what main effects leave over is
   interactions and other. The joint p tests all levels of an axis at once, with Holm's correction over axes; it asks

@@ -136,7 +136,7 @@ def within_range(found: AxisEffects) -> AxisEffects:
     """Effects and their limits cut at -1 and 1, beyond which no difference of scores is; that costs no coverage."""
     levels = tuple(replace(one, effect=_within_range(one.effect)) for one in found.levels)
     cut = sum(one.effect.limits != other.effect.limits for one, other in zip(levels, found.levels, strict=True))
-    said = f"{cut} of {len(levels)} intervals of levels are cut at ±100 pp, beyond which no effect is possible"
+    said = f"{cut} of {len(levels)} intervals of levels are cut at ±100 pp, the largest effect possible"
     return replace(found, levels=levels, notes=(*found.notes, said) if cut else found.notes)
 
 

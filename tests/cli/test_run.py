@@ -6,6 +6,7 @@ import json
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -116,6 +117,21 @@ def test_a_killed_run_is_resumed_with_no_trial_lost_and_none_twice(
     assert said.code == 0, said.err
     assert keys(out).total() == planned(out) == 16
     assert max(keys(out).values()) == 1
+
+
+def test_a_background_job_that_begins_with_interrupts_ignored_ends_when_it_is_told_to() -> None:
+    code = "\n".join(
+        [
+            "import os, signal, sys, time",
+            "signal.signal(signal.SIGINT, signal.SIG_IGN)",
+            "from harness_eval import cli",
+            "told = 'os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)'",
+            "cli.app.command('wait')(lambda: exec(told))",  # an interrupt in here makes Python end by one
+            "sys.argv = ['harness-eval', 'wait']; cli.main()",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode == 130, done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness_eval.cluster import record
+from harness_eval.cluster import joining, record
 from harness_eval.cluster.fitness import here
 from harness_eval.cluster.joining import joined
 from harness_eval.cluster.node import Variables
@@ -40,6 +40,19 @@ async def test_an_address_where_nothing_answers_is_refused_at_once() -> None:
         said = await refused(address=f"127.0.0.1:{free.getsockname()[1]}")
     assert "no Ray cluster answers" in said
     assert "ray start --head" in said
+
+
+@pytest.mark.ray
+async def test_what_listens_and_is_no_cluster_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "_TRY_SECONDS", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        said = await refused(address=f"127.0.0.1:{silent.getsockname()[1]}")
+    assert "what listens there did not answer as Ray within 1 s" in said
+
+
+@pytest.mark.ray
+async def test_an_address_that_is_empty_starts_no_cluster() -> None:
+    assert "no Ray cluster can be joined at ''" in await refused(address="")
 
 
 @pytest.mark.ray

@@ -13,7 +13,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +71,16 @@ class Machines:
         return sorted(path.name for path in self.boxes.glob("harness-eval-*"))
 
 
-@pytest.fixture(scope="module")
-def machines() -> Iterator[Machines]:
+@pytest.fixture
+def machines(cluster: Machines) -> Machines:
+    """The cluster with two nodes, whatever the test before has left of them."""
+    while len(cluster.nodes) < 2:
+        cluster.add()
+    return cluster
+
+
+@pytest.fixture(scope="session")  # where a worker is given these tests in pieces, a module's end would end it
+def cluster() -> Iterator[Machines]:
     ray_module()
     from ray.cluster_utils import Cluster
 
@@ -82,9 +92,8 @@ def machines() -> Iterator[Machines]:
         (folder / "ray").mkdir()
         found = Machines(Cluster(), folder)
         try:
-            found.cluster.add_node(**{**_NODE, "num_cpus": 0}, include_dashboard=False, _system_config=_QUICK)
-            found.add()
-            found.add()
+            bare: dict[str, Any] = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+            found.cluster.add_node(**{**_NODE, "num_cpus": 0}, **bare, _system_config=_QUICK)
             yield found
         finally:
             found.cluster.shutdown()
@@ -119,13 +128,13 @@ class Watching:
 
 
 def study_file(folder: Path, **keys: object) -> Path:
-    for name in ("alpha", "beta", "gamma"):
+    """Two tasks and two harnesses, of which the one that drops reasoning solves nothing."""
+    for name in ("alpha", "beta"):
         make_task(folder / "suite", name)
-    (folder / "cut.yaml").write_text("truncation: {level: head, cap: 100}")
     (folder / "dropping.yaml").write_text("thinking: drop")
-    given = {"name": "s", "reference": {}, "tasks": {"suite": "./suite"}, "sandbox": "local", "probe": False, **keys}
+    given = {"name": "s", "reference": {"couplings": {"needs-thinking": 1.0}}, "tasks": {"suite": "./suite"}, **keys}
     path = folder / "study.yaml"
-    path.write_text(json.dumps({"harnesses": ["./cut.yaml", "./dropping.yaml"], "repeats": 5, **given}))
+    path.write_text(json.dumps({"harnesses": ["./dropping.yaml"], "sandbox": "local", "probe": False, **given}))
     return path
 
 
@@ -145,7 +154,7 @@ def on(machines: Machines) -> dict[str, str]:
 
 
 def test_a_node_that_is_lost_takes_nothing_with_it_and_one_that_comes_is_used(
-    machines: Machines, tmp_path: Path
+    machines: Machines, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def exchange() -> None:  # for a moment there is none at all, so the new ones play the rest
         machines.kill()
@@ -154,7 +163,7 @@ def test_a_node_that_is_lost_takes_nothing_with_it_and_one_that_comes_is_used(
 
     path = study_file(tmp_path, repeats=3)
     alone = executed(path, tmp_path / "alone", Watching())
-    watch = Watching({5: machines.kill, 10: exchange})
+    watch = Watching({3: machines.kill, 6: exchange})
     spread = executed(path, tmp_path / "spread", watch, on(machines))
     assert (spread.exit_code, spread.lost, spread.judged) == (0, {}, alone.judged)
     assert verdicts(tmp_path / "spread") == verdicts(tmp_path / "alone")
@@ -165,6 +174,7 @@ def test_a_node_that_is_lost_takes_nothing_with_it_and_one_that_comes_is_used(
     assert told.count("trials played") >= 1
     written = (tmp_path / "spread/executor.json").read_text()
     assert json.loads(written) == [{"executor": "ray", "nodes": 2, "lost": 2}]
+    assert capfd.readouterr().out == ""  # results belong there, and Ray would tell of what was lost
 
 
 def test_a_key_reaches_the_nodes_and_stays_out_of_every_file(
@@ -174,10 +184,10 @@ def test_a_key_reaches_the_nodes_and_stays_out_of_every_file(
     monkeypatch.setenv("CLUSTER_KEY", secret)
     with Keyed(secret) as server:
         endpoint = {"name": "keyed", "model": "m", "base_url": server.base_url, "api_key_env": "CLUSTER_KEY"}
-        path = study_file(tmp_path, reference=None, endpoints=[endpoint], harnesses=[], repeats=1, sandbox="bubblewrap")
+        path = study_file(tmp_path, reference=None, endpoints=[endpoint], harnesses=[], allow_local=True)
         watch = Watching()
         ended = executed(path, tmp_path / "run", watch, on(machines))
-    assert server.asked >= 3
+    assert server.asked >= 2
     assert server.foreign == 0
     assert ended.judged == 0  # the server says no in words that repeat the key
     places = [machines.folder, tmp_path / "run"]
@@ -214,23 +224,25 @@ def test_two_nodes_ask_for_no_more_at_once_than_one_would_and_slow_down_together
 def test_a_node_with_other_code_is_refused(machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreading, "here", lambda: replace(here(), code="0" * 64))
     with pytest.raises(ConfigError, match=r"it has other code as harness-eval .* install the same everywhere"):
-        executed(study_file(tmp_path, repeats=1), tmp_path / "run", Watching(), on(machines))
+        executed(study_file(tmp_path), tmp_path / "run", Watching(), on(machines))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_driver_that_ends_leaves_no_boxes_on_the_nodes(
-    machines: Machines, tmp_path: Path, number: signal.Signals
-) -> None:
-    command = [sys.executable, "-m", "harness_eval", "run", str(study_file(tmp_path, repeats=100)), "--out"]
-    command += [str(tmp_path / "run"), "--executor", "ray", "--ray-address", machines.address]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as driver:
-        results = tmp_path / "run/results.jsonl"
-        waited_for(lambda: results.is_file() and results.stat().st_size > 0)
-        assert machines.left()
-        os.kill(driver.pid, number)
-    assert driver.returncode == (130 if number == signal.SIGINT else -number)
+def test_two_drivers_that_end_leave_no_boxes_on_the_nodes_that_they_share(machines: Machines, tmp_path: Path) -> None:
+    path, numbers = study_file(tmp_path, repeats=200), (signal.SIGINT, signal.SIGKILL)
+    command = [sys.executable, "-m", "harness_eval", "run", str(path), "--executor", "ray"]
+    command += ["--ray-address", machines.address, "--out"]
+    with ExitStack() as stack:
+        drivers = []
+        for number in numbers:
+            each = [*command, str(tmp_path / number.name)]
+            drivers.append(stack.enter_context(subprocess.Popen(each, stderr=subprocess.DEVNULL)))
+        for driver, number in zip(drivers, numbers, strict=True):
+            waited_for(partial(has_results, tmp_path / number.name))
+            assert machines.left()
+            os.kill(driver.pid, number)
+    assert [driver.returncode for driver in drivers] == [130, -signal.SIGKILL]
     waited_for(lambda: not machines.left())
-    assert verdicts(tmp_path / "run")
+    assert all(verdicts(tmp_path / number.name) for number in numbers)
 
 
 def test_without_any_node_left_the_run_ends_and_is_gone_on_with(
@@ -242,11 +254,16 @@ def test_without_any_node_left_the_run_ends_and_is_gone_on_with(
         while machines.nodes:
             machines.kill()
 
-    path = study_file(tmp_path, repeats=3)
-    ended = executed(path, tmp_path / "run", Watching({3: kill_all}), on(machines))
+    path = study_file(tmp_path, repeats=2)
+    ended = executed(path, tmp_path / "run", Watching({1: kill_all}), on(machines))
     assert (ended.exit_code, ended.problems, ended.lost) == (3, ["no node of the Ray cluster is left"], {})
     assert executed(path, tmp_path / "run", Watching()).exit_code == 0
-    assert len(verdicts(tmp_path / "run")) == 27
+    assert len(verdicts(tmp_path / "run")) == 8
+
+
+def has_results(folder: Path) -> bool:
+    results = folder / store.RESULTS
+    return results.is_file() and results.stat().st_size > 0
 
 
 def waited_for(condition: Callable[[], object]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness_eval.report.effect_words import cause, joint_sentence, share_beside_levels
+from harness_eval.report.effect_words import cause, detectable_phrase, joint_sentence, share_beside_levels
 from harness_eval.types import Json
 
 
@@ -107,3 +107,8 @@ def test_the_joint_test_stands_beside_a_share_only_where_no_level_stands_out_by_
     assert joint_sentence(section).endswith("small p of one level: truncation 0.34, thinking 0.34.")
     undecided = _several("middle(cap=2500)", p=0.06)
     assert share_beside_levels(undecided["shares"][0], undecided) == "80.0 % (joint p 0.34)"
+
+
+def test_what_no_difference_of_scores_can_reach_is_not_called_detectable() -> None:
+    assert detectable_phrase([0.2, None, 0.35]) == "detectable from 35.0 pp"
+    assert detectable_phrase([0.2, 1.3]) == "even 100 pp could have been missed"

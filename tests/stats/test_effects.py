@@ -229,6 +229,6 @@ def test_limits_beyond_what_a_difference_of_scores_can_be_are_cut_and_a_note_say
     cut = within_range(found)
     assert of(cut, "json").effect == Estimate(of(found, "json").effect.estimate, -1.0, 1.0)
     assert of(cut, "json").p == of(found, "json").p
-    assert cut.notes[-1] == "2 of 2 intervals of levels are cut at ±100 pp, beyond which no effect is possible"
+    assert cut.notes[-1] == "2 of 2 intervals of levels are cut at ±100 pp, the largest effect possible"
     narrow = axis_effects(coin_flips(0, (30, 8)), FACTORIAL, CANONICAL)
     assert within_range(narrow) == narrow
