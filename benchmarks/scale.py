@@ -50,9 +50,9 @@ def measure(asked: argparse.Namespace) -> Measured:
     flights = [in_flight.flown(count, options) for count in asked.trials]
     boxes = {kind: in_flight.flown(asked.boxes, in_flight.parsed([*words, "--boxes", kind])) for kind in asked.kinds}
     found = Measured(flights, boxes, latency=asked.latency, turns=asked.turns)
-    if asked.repeats:
+    if asked.repeats:  # a study has at most a million trials, so the run that is resumed is a little smaller
         found.counts, found.lines = lines_of(asked)
-        found.resumed = resume.measured(argparse.Namespace(tasks=20, harnesses=64, repeats=25 * asked.repeats))
+        found.resumed = resume.measured(argparse.Namespace(tasks=20, harnesses=64, repeats=780 * asked.repeats // 32))
     return found
 
 

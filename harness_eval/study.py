@@ -145,7 +145,8 @@ async def _on_nodes(
     study: Study, runner: Runner, lanes: Sequence[Lane], settings: Mapping[str, EndpointConfig], watch: Watch
 ) -> dict[str, Json]:
     """Run the lanes on the nodes of the cluster, and say how many these were; without any left, the rest is owed."""
-    setup = Setup(study.provider.name, study.config.sandbox.base_image, tuple(settings.values()), study.host)
+    image, endpoints = study.config.sandbox.base_image, tuple(settings.values())
+    setup = Setup(study.provider.name, image, endpoints, study.host, study.externals)
     async with spread(setup, Variables.of(settings.values()), watch.nodes) as nodes:
         runner.play = nodes.play
         runner.outcome.exhausted = await nodes.carry(partial(runner.run, lanes)) or runner.outcome.exhausted

@@ -23,7 +23,10 @@ from harness_eval.cluster.limits import SharedLimit
 from harness_eval.endpoints.base import Endpoint
 from harness_eval.endpoints.config import EndpointConfig, open_endpoint
 from harness_eval.endpoints.served import ServedEndpoint
-from harness_eval.errors import BoundaryFailure, HarnessEvalError, boundary
+from harness_eval.errors import BoundaryFailure, ConfigError, HarnessEvalError, boundary
+from harness_eval.external.adapter import External
+from harness_eval.external.installing import Installed, installed
+from harness_eval.external.sharing import digest_of
 from harness_eval.sandboxes import local, owner, provider
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.trial import Trial, run_trial
@@ -41,6 +44,7 @@ class Setup:
     base_image: str | None
     endpoints: tuple[EndpointConfig, ...]
     near: str
+    externals: tuple[External, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class Node:
         self._trials: dict[int, anyio.CancelScope] = {}
         self._stopped: set[int] = set()
         self._endpoints: dict[str, Endpoint] = {}
+        self._programs: dict[str, Installed] = {}
         self._boxes: SandboxProvider | None = None
         self._swept = 0
         self._closing, self._idle = asyncio.Event(), asyncio.Event()
@@ -107,7 +112,9 @@ class Node:
             self._trials[number] = scope
             try:
                 with boundary("sandbox"):
-                    trial = replace(trial, task=moved(trial.task, await self._placed(trial, folder)))
+                    task = moved(trial.task, await self._placed(trial, folder))
+                    program = self._programs.get(trial.key.harness, trial.installed)
+                    trial = replace(trial, task=task, installed=program)
                 return await run_trial(trial, self._endpoints[trial.key.endpoint], self._boxes)
             except HarnessEvalError as error:
                 label = error.owner if isinstance(error, BoundaryFailure) else "harness"
@@ -152,6 +159,7 @@ class Node:
     async def _open_all(self, setup: Setup, opened: AsyncExitStack) -> None:
         options = {"base_image": setup.base_image} if setup.base_image else {}
         boxes = await to_thread.run_sync(lambda: provider(setup.sandbox, **options))
+        self._programs = await to_thread.run_sync(lambda: {each.name: _here(each) for each in setup.externals})
         self._folder = Path(tempfile.mkdtemp(prefix=f"{local.PREFIX}{owner.token()}-"))
         opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
         for settings in setup.endpoints:
@@ -182,3 +190,14 @@ class Node:
                 asyncio.run_coroutine_threadsafe(self.close(), self._loop).result(CLOSE_SECONDS)
         finally:
             os._exit(0)
+
+
+def _here(external: External) -> Installed:
+    """Where an external harness is on this machine.
+
+    Raises:
+        ConfigError: it is not installed, or a folder that it shares with boxes is not the driver's.
+    """
+    if external.share and digest_of([Path(each) for each in external.share], external.name) != external.shared:
+        raise ConfigError(f"{external.name}: share: the folders are not those of the driver")
+    return installed(external)
