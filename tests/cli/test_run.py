@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -119,7 +120,7 @@ def test_a_killed_run_is_resumed_with_no_trial_lost_and_none_twice(
     assert max(keys(out).values()) == 1
 
 
-def test_a_background_job_that_begins_with_interrupts_ignored_ends_when_it_is_told_to() -> None:
+def test_a_background_job_that_begins_with_interrupts_ignored_ends_when_it_is_told_to(tmp_path: Path) -> None:
     code = "\n".join(
         [
             "import os, signal, sys, time",
@@ -130,7 +131,10 @@ def test_a_background_job_that_begins_with_interrupts_ignored_ends_when_it_is_to
             "sys.argv = ['harness-eval', 'wait']; cli.main()",
         ]
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=False)
+    (tmp_path / "waiting.py").write_text(code)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(Path(__file__).parents[2])))}
+    words = [sys.executable, "-m", "waiting"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=50, check=False, env=environment)
     assert done.returncode == 130, done.stderr
 
 
