@@ -58,7 +58,7 @@ def measure(asked: argparse.Namespace) -> Measured:
 
 def lines_of(asked: argparse.Namespace) -> tuple[tuple[int, int], dict[str, tuple[Found, Found]]]:
     """A report and a comparison of 64 harnesses on 500 tasks, over so many repeats and a quarter of them."""
-    done = {**report_scale.MEASURED, "two runs compared": COMPARED}
+    done = {**report_scale.MEASURED, "two such runs compared": COMPARED}
     repeats = (max(1, asked.repeats // 4), asked.repeats)
     parts = []
     for number in repeats:
