@@ -282,13 +282,23 @@ def play(run: Run, strikes: Sequence[str]) -> None:
                 process.wait(timeout=run.draws.uniform(0, LONGEST))
             if run.alive():
                 kind = left.pop(0)
-                (run.struck if STRIKES[kind](run) else run.missed)[kind] += 1
+                (run.struck if _hit(run, kind) else run.missed)[kind] += 1
         _wait(run, process)
         for each in run.ballast:
             each.unlink(missing_ok=True)
         if process.returncode == 0 and run.complete():  # a few lost trials do not make a run incomplete
             return
     run.faults.append(f"not complete after {INVOCATIONS} invocations")
+
+
+def _hit(run: Run, kind: str) -> bool:
+    """Strike as soon as there is something to hit."""
+    end = time.monotonic() + 2 * LONGEST
+    while run.alive() and time.monotonic() < end:
+        if STRIKES[kind](run):
+            return True
+        time.sleep(run.draws.uniform(0, 0.3))
+    return False
 
 
 def _wait(run: Run, process: subprocess.Popen[str]) -> None:

@@ -32,7 +32,10 @@ class OwnEngine:
             self._below = self._run("containerd", "--config", f"{place}/containerd.toml", "--address", below, *folders)
         folders = [f"--data-root={place}/data", f"--exec-root={place}/exec", f"--pidfile={place}/pid"]
         network = ["--bridge=none", "--iptables=false", "--ip6tables=false"]
-        self._process = self._run("dockerd", "--host", self.host, "--containerd", below, *folders, *network)
+        # In a network of its own: an engine without a bridge removes the one that it finds, which is another's.
+        self._process = self._run(
+            "unshare", "--net", "dockerd", "--host", self.host, "--containerd", below, *folders, *network
+        )
 
     def wait(self) -> None:
         """Until it answers.

@@ -8,7 +8,8 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from types import FrameType
 
 INTERRUPTED = 130  # the exit code of a process that a signal has ended
 ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -27,13 +28,24 @@ def answered(answer: Callable[[], None], numbers: tuple[int, ...] = ENDING) -> I
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, lambda *_: answer()) or signal.SIG_DFL for number in numbers}
+    with ExitStack() as opened:
+        for number in numbers:
+            opened.enter_context(handled(number, lambda *_: answer()))
+        opened.enter_context(_woken(asyncio.get_running_loop()))
+        yield
+
+
+@contextmanager
+def handled(number: int, handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Let this handle a signal for as long as this goes on; on another thread than the main one this does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, handler) or signal.SIG_DFL
     try:
-        with _woken(asyncio.get_running_loop()):
-            yield
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(number, before)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import anyio
 import typer
 
 from harness_eval import __version__, replaying, rerun, store
@@ -195,7 +194,7 @@ def run_again(again: Rerun, folder: Path, width: int) -> Outcome:
     if again.left_out:
         say(f"left out: {rerun.told(again.left_out)}")
     with Progress(running.resume(folder)) as progress:
-        return anyio.run(running.stoppable, progress, partial(rerun.run, again, folder, progress, width))
+        return running.run_stoppable(progress, partial(rerun.run, again, folder, progress, width))
 
 
 def _exit_code(outcome: Outcome, found: Verdicts) -> int:

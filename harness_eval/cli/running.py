@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import signal
 import sys
@@ -16,7 +17,7 @@ from typing import TypeVar
 import anyio
 import typer
 
-from harness_eval import allocating
+from harness_eval import allocating, signals
 from harness_eval.cli import paying
 from harness_eval.cli.descriptors import allow_descriptors
 from harness_eval.cli.output import say
@@ -56,7 +57,7 @@ def carry_out(resolved: Study, folder: Path, agenda: Agenda, run: Path | None = 
         say(f"note: {note}")
     allow_descriptors(_at_once(resolved))
     with Progress(resume(run or folder)) as progress:
-        ended = anyio.run(stoppable, progress, partial(allocating.run, resolved, folder, progress, agenda))
+        ended = run_stoppable(progress, partial(allocating.run, resolved, folder, progress, agenda))
     if swept := resolved.provider.swept:
         say(f"sweep: {count(swept, 'leftover')} of dead runs removed")
     return ended
@@ -96,14 +97,34 @@ async def stoppable(progress: Progress, work: Callable[[], Awaitable[T]]) -> T:
 def resumable(folder: Path) -> Iterator[None]:
     """Say how to resume where this is interrupted, be it before the first trial or after the last one.
 
+    Outside of what `run_stoppable` does the process ends there and then, since an exception that comes from nowhere may
+    be lost in a place that cannot raise any. All files are written as a whole, so this breaks none.
+
     Raises:
         Exit: it was.
     """
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"interrupted. {resume(folder)}")
-        raise typer.Exit(INTERRUPTED) from None
+    told = f"interrupted. {resume(folder)}"
+
+    def answer(*_: object) -> None:
+        os.write(sys.stderr.fileno(), f"{told}\n".encode())  # what is being printed just now may stand in the way
+        leave()
+
+    with signals.handled(signal.SIGINT, answer):
+        try:
+            yield
+        except KeyboardInterrupt:
+            say(told)
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def run_stoppable(progress: Progress, work: Callable[[], Awaitable[T]]) -> T:
+    """Do this on an event loop; see `stoppable`.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted outside of trials.
+    """
+    with signals.handled(signal.SIGINT, signal.default_int_handler):  # asyncio cancels where it finds this one
+        return anyio.run(stoppable, progress, work)
 
 
 def resume(folder: Path) -> str:

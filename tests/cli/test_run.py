@@ -138,6 +138,26 @@ def test_a_background_job_that_begins_with_interrupts_ignored_ends_when_it_is_to
     assert done.returncode == 130, done.stderr
 
 
+def test_after_the_trials_an_interruption_is_not_lost_where_nothing_can_be_raised() -> None:
+    code = "\n".join(
+        [
+            "import os, signal, sys, time, weakref",
+            "from pathlib import Path",
+            "from harness_eval.cli import running",
+            "class Kept: pass",
+            "kept = Kept()",
+            "seen = weakref.ref(kept, lambda _: os.kill(os.getpid(), signal.SIGINT))",
+            "sys.argv = ['harness-eval', 'run']",
+            "with running.resumable(Path('somewhere')):",
+            "    del kept",
+            "    time.sleep(60)",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted. Resume with\n  harness-eval run --out somewhere\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_says_how_to_resume(
     harness_eval: Run, study: Path, tmp_path: Path, number: signal.Signals
