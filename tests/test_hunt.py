@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from harness_eval import allocating, hunt, predicting, report, store, study
+from harness_eval import allocating, hunt, predicting, report, runner, store, study
 from harness_eval.cli.hunting import predict_all
 from harness_eval.cli.trace import Asked
 from harness_eval.errors import ConfigError
@@ -210,6 +211,28 @@ def test_an_endpoint_that_cannot_be_used_does_not_keep_the_others(hunting: Study
     assert not both.go_on((), {"silent"})
     assert both.standing("reference").left == ["dropping"]
     assert both.standing("silent").left is None
+
+
+def test_trials_lost_at_an_endpoint_that_cannot_be_used_do_not_end_the_hunt_at_another(
+    hunting: Study, copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut(copied, 80)
+    results = copied / store.RESULTS
+    row = json.loads(results.read_text().splitlines()[0])
+    failure = {"owner": "endpoint", "message": "nothing answers", "label": None}
+    dead = {**row, "endpoint": "silent", "verdict": None, "score": None, "solved": None, "failure": failure}
+    with results.open("a") as file:
+        file.writelines(json.dumps({**dead, "repeat": number}) + "\n" for number in range(20))
+    whole, blocks = study.run, []
+
+    async def silent(*given: Any) -> Ended:
+        blocks.append(given[-1].trials)
+        ended = await whole(*given) if len(blocks) == 1 else study.ended(*given[:2], runner.Outcome())
+        return replace(ended, lost={"endpoint": 20}, outcome=replace(ended.outcome, down={"silent": "nothing answers"}))
+
+    monkeypatch.setattr(study, "run", silent)
+    assert "cannot be used: nothing answers" in run(hunting, copied).problems[0]
+    assert len(blocks) == 2
 
 
 def test_every_repeat_of_a_block_is_run_and_counts(hunting: Study, copied: Path) -> None:
