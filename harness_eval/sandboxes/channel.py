@@ -83,6 +83,8 @@ class Channel:
             except BlockingIOError:
                 await anyio.wait_readable(self._socket)
                 continue
+            except ConnectionResetError:  # the other side ended before it had read all
+                data = b""
             if self._multiplexed:
                 self._unwrap(data)
             else:

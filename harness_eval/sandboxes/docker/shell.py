@@ -245,7 +245,7 @@ class ShellBox(Sandbox):
 
     async def _come(self, data: bytearray, end: bytes) -> None:
         while not data.endswith(end):
-            data += await self._take()
+            data += await self._take(data)
 
     async def _within(self, seconds: float, waiting: Coroutine[object, object, None]) -> None:
         try:
@@ -254,13 +254,14 @@ class ShellBox(Sandbox):
         except TimeoutError as error:
             raise self._line.silent(seconds) from error
 
-    async def _take(self) -> bytes:
+    async def _take(self, said: bytes | bytearray = b"") -> bytes:
         try:
             data = await self._channel.take()
         except OSError as error:
             raise await self._line.gone(f"the box is gone: {error}") from error
         if not data:
-            raise await self._line.gone("the box is gone: its first process ended")
+            reason = f": {said[-2000:].decode('utf-8', 'replace').strip()}" if said else ""
+            raise await self._line.gone(f"the box is gone: its first process ended{reason}")
         return data
 
 
