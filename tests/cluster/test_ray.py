@@ -72,11 +72,18 @@ class Machines:
 
 
 @pytest.fixture
-def machines(cluster: Machines) -> Machines:
+def machines(cluster: Machines, monkeypatch: pytest.MonkeyPatch) -> Machines:
     """The cluster with two nodes, whatever the test before has left of them."""
+    _keep_in(cluster.folder, monkeypatch)
     while len(cluster.nodes) < 2:
         cluster.add()
     return cluster
+
+
+def _keep_in(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Nodes that are started from now on have their boxes and their sockets in a folder."""
+    patch.setenv("TMPDIR", str(folder / "boxes"))
+    patch.setenv("RAY_TMPDIR", str(folder))
 
 
 @pytest.fixture(scope="session")  # where a worker is given these tests in pieces, a module's end would end it
@@ -85,18 +92,17 @@ def cluster() -> Iterator[Machines]:
     from ray.cluster_utils import Cluster
 
     folder = Path(tempfile.mkdtemp(prefix="ray-"))  # short, since sockets are in it
-    (folder / "boxes").mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", str(folder / "boxes"))
-        patch.setenv("RAY_TMPDIR", str(folder))
-        (folder / "ray").mkdir()
-        found = Machines(Cluster(), folder)
-        try:
-            bare: dict[str, Any] = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+    for name in ("boxes", "ray"):
+        (folder / name).mkdir()
+    bare: dict[str, Any] = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+    found = Machines(Cluster(), folder)
+    try:
+        with pytest.MonkeyPatch.context() as patch:  # and no longer: this worker runs other tests in between
+            _keep_in(folder, patch)
             found.cluster.add_node(**{**_NODE, "num_cpus": 0}, **bare, _system_config=_QUICK)
-            yield found
-        finally:
-            found.cluster.shutdown()
+        yield found
+    finally:
+        found.cluster.shutdown()
     shutil.rmtree(folder)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +17,27 @@ _TIMEOUT = 120  # seconds in which the engine must answer; it may be busy with m
 
 
 def connect() -> DockerClient:
-    """A client of the engine; a DockerException if none answers, or `DOCKER_HOST` is no address."""
+    """A client of the engine; a DockerException or an OSError if none answers, or `DOCKER_HOST` is no address."""
     import docker  # lazy: slow import
+    from docker.constants import DEFAULT_UNIX_SOCKET
 
     try:
+        _require_listening(os.environ.get("DOCKER_HOST") or DEFAULT_UNIX_SOCKET)
         return docker.from_env(timeout=_TIMEOUT)
     except (ValueError, OverflowError) as error:
         raise docker.errors.DockerException(f"DOCKER_HOST is no address: {error}") from error
+
+
+def _require_listening(address: str) -> None:
+    """An OSError if nothing listens at a local address; asked first, since docker leaves a socket open where none does."""
+    scheme, _, rest = address.partition("://")
+    path = f"/{rest.lstrip('/')}"
+    if scheme.endswith("unix"):
+        with socket.socket(socket.AF_UNIX) as trial:
+            try:
+                trial.connect(path)
+            except OSError as error:
+                raise OSError(f"none listens at {path}: {error.strerror or error}") from error
 
 
 @contextmanager
