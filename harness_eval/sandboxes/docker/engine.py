@@ -19,7 +19,7 @@ _TIMEOUT = 120  # seconds in which the engine must answer; it may be busy with m
 def connect() -> DockerClient:
     """A client of the engine; a DockerException or an OSError if none answers, or `DOCKER_HOST` is no address."""
     import docker  # lazy: slow import
-    from docker.constants import DEFAULT_UNIX_SOCKET
+    from docker.constants import DEFAULT_UNIX_SOCKET  # lazy: slow import
 
     try:
         _require_listening(os.environ.get("DOCKER_HOST") or DEFAULT_UNIX_SOCKET)
@@ -29,7 +29,7 @@ def connect() -> DockerClient:
 
 
 def _require_listening(address: str) -> None:
-    """An OSError if nothing listens at a local address; asked first, since docker leaves a socket open where none does."""
+    """An OSError if nothing listens at a local address; asked first, since docker would leave a socket open."""
     scheme, _, rest = address.partition("://")
     path = f"/{rest.lstrip('/')}"
     if scheme.endswith("unix"):
