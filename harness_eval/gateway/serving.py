@@ -67,9 +67,10 @@ async def opened(
         door.place = await _listen(runner, where)
         yield door
     finally:
-        await runner.cleanup()
-        if isinstance(where, Path):
-            await anyio.Path(where).unlink(missing_ok=True)
+        with anyio.CancelScope(shield=True):  # or requests under way would outlive a trial that is cancelled
+            await runner.cleanup()
+            if isinstance(where, Path):
+                await anyio.Path(where).unlink(missing_ok=True)
 
 
 def _server(handle: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> web.Server:

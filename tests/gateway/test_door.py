@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness_eval.gateway.serving import opened
 from harness_eval.types import Limits, Reply, Request, StopReason, Usage
 from tests.doubles import Scripted
 from tests.endpoints.server import ScriptedServer, refused, whole
-from tests.gateway.front import ASKS, PATHS, WHOLE, always, ask, gateway, post
+from tests.gateway.front import ASKS, LIMITS, PATHS, WHOLE, always, ask, gateway, post
 
 pytestmark = pytest.mark.anyio
 
@@ -237,6 +238,27 @@ async def test_a_harness_that_hangs_up_leaves_no_endpoint_at_work(streamed: bool
     assert (exchange.delivered, exchange.reply, exchange.status) == (False, None, 499)
     assert exchange.asked.request.messages
     assert door.failure is None
+
+
+async def test_a_trial_that_is_cancelled_leaves_no_endpoint_at_work(tmp_path: Path) -> None:
+    slow, place = Slow(), tmp_path / "gateway"
+
+    async def asked(door: Door) -> None:
+        given = {"json": ASKS["chat"], "headers": {"x-api-key": door.key}}
+        async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(place))) as session:
+            with contextlib.suppress(aiohttp.ClientError):
+                await session.post(f"http://gateway{PATHS['chat']}", **given)
+
+    async with anyio.create_task_group() as group:
+        with anyio.CancelScope() as trial:
+            async with opened(slow, seed=7, limits=LIMITS, where=place) as door:
+                group.start_soon(asked, door)
+                await slow.asked.wait()
+                trial.cancel()
+                await anyio.sleep_forever()
+        left = (slow.given_up.is_set(), place.exists())
+        group.cancel_scope.cancel()
+    assert left == (True, False)
 
 
 async def test_two_requests_of_one_trial_may_be_under_way_at_once() -> None:
