@@ -225,8 +225,12 @@ def _size(place: Path) -> int:
 
 
 def _python_version() -> str:
+    """Such as 3.11; "" where there is no Python."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    done = subprocess.run((PYTHON, "-I", "-c", code), capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run((PYTHON, "-I", "-c", code), capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
     return done.stdout.strip()
 
 

@@ -133,6 +133,16 @@ def test_a_missing_npm_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         install(adapter(npm={"greeter": "1.0.0"}))
 
 
+def test_a_missing_python_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installing, "PYTHON", "/nowhere/python3")
+    external = adapter(pypi={"greeter": "1.0.0"})
+    with pytest.raises(ConfigError, match="greeter: /nowhere/python3 is missing"):
+        install(external)
+    with pytest.raises(ConfigError, match=r"greeter: version .* is not installed"):
+        installed(external)
+    assert not uninstall(external)
+
+
 @needs_python
 def test_a_package_for_a_newer_python_is_not_tried(cache: Path) -> None:
     with pytest.raises(
