@@ -18,7 +18,7 @@ _OF_EXTERNALS = {"launch", "install", "wire"}
 
 
 def chosen_harnesses(config: StudyConfig) -> tuple[Plan, tuple[External, ...]]:
-    """The harnesses of levels, the canonical one first, and the external ones; one of each content.
+    """The harnesses of levels, the canonical one first, and the external ones; none of them twice.
 
     Raises:
         ConfigError: one does not exist or is wrong, two that differ have one name, or the study is one that external
@@ -65,10 +65,9 @@ def _plan(config: StudyConfig, named: Sequence[Harness]) -> Plan:
 
 def _externals(plan: Plan, named: Sequence[External]) -> tuple[External, ...]:
     taken: dict[str, str] = {harness.name: harness.id for harness in plan.harnesses}
-    chosen = list[External]()
+    chosen: dict[str, External] = {}
     for external in named:
         if taken.setdefault(external.name, external.id) != external.id:
             raise ConfigError(f"harnesses: two of them have the name {external.name!r}; each needs its own")
-        if external not in chosen:
-            chosen.append(external)
-    return tuple(chosen)
+        chosen.setdefault(external.name, external)
+    return tuple(chosen.values())

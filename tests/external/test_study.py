@@ -92,6 +92,15 @@ def test_two_that_differ_cannot_have_one_name(write: Write) -> None:
         resolved(write(harnesses=["script-plain.yaml", "other.yaml"]))
 
 
+def test_two_that_are_the_same_are_run_once_whatever_is_said_of_them(write: Write) -> None:
+    path = write()
+    other = path.with_name("other.yaml")
+    other.write_text(path.with_name("script-plain.yaml").read_text().replace("licence: ''", "licence: MIT"))
+    found = resolved(write(harnesses=["script-plain.yaml", "other.yaml"]))
+    assert [each.name for each in found.externals] == ["script-plain"]
+    assert len(found.keys) == len(set(found.keys))
+
+
 def test_what_a_study_will_take_counts_them(write: Write) -> None:
     assert estimate(resolved(write())).tokens > 2 * estimate(resolved(write(harnesses=[]))).tokens
 
