@@ -35,7 +35,7 @@ def check_study(before: Snapshot, asked: Asked, given: Mapping[str, Any]) -> Che
     """
     config = _config(before, given)
     folder = given.get("out") or running.new_folder(f"check-{config.name}")
-    matrix = given.get("matrix") is True
+    matrix = given.get("matrix") is True and not before.adaptive  # of a hunt nothing else is compared
     if asked.gate == "fixed" and not asked.release and "repeats" not in given:
         asked = replace(asked, cap=1)  # one look at one repeat is the bill that is fixed
     under_way = gate.under_way(config, folder, before, asked, matrix)

@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,21 @@ def test_without_a_study_the_baseline_s_own_tasks_are_asked(harness_eval: Run, p
     said = harness_eval("check", *server, "--baseline", place.baseline, *accepted, "--out", out, "--json")
     assert (said.code, said.json["verdict"]) == (1, "fail"), said.err
     assert "scripted" in said.json["changed"][0]["detail"]
+
+
+def test_beside_a_baseline_that_is_a_hunt_no_other_harness_is_run_since_none_is_compared(
+    harness_eval: Run, place: Place, out: Path, tmp_path: Path
+) -> None:
+    path, hunt = place.study("same", harnesses=["mini-swe-native"]), tmp_path / "hunt"
+    study = resolve(load_study(path))
+    tasks = [task.name for task in study.tasks]
+    layout = {"allocate": "hunt", "tasks": tasks, "ends": [len(tasks)], "trials": len(study.keys)}
+    ids = {harness.name: harness.id for harness in study.harnesses}
+    with store.open_run(hunt, record(replace(study, hunt=layout))) as run:
+        run.extend([Result(key, ids[key.harness], Verdict(1.0)) for key in study.keys])
+    said = harness_eval("check", path, "--baseline", hunt, "--matrix", *WIDE, "--out", out, "--json")
+    assert any("worst and spread are not asked" in note for note in said.json["notes"]), said.err
+    assert {row["harness"] for row in store.rows(out)} == {"canonical"}
 
 
 @pytest.mark.parametrize(
