@@ -103,8 +103,8 @@ def reply_of(body: bytes, turns: int, printed: int) -> bytes:
     """A stream that calls the shell, or ends the trial once it has made so many turns."""
     done = body.count(b'"role":"tool"') + 1 >= turns
     command = f"head -c {printed} /dev/zero | tr '\\\\0' x"
-    call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "bash", "arguments": ""}}
-    call["function"] = {"name": "bash", "arguments": json.dumps({"command": command})}
+    asked = {"name": "bash", "arguments": json.dumps({"command": command})}
+    call = {"index": 0, "id": "c1", "type": "function", "function": asked}
     delta = {"content": "Done."} if done else {"content": "I look further. ", "tool_calls": [call]}
     usage = {"prompt_tokens": len(body) // 4, "completion_tokens": 40}
     chunks = [

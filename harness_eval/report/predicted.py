@@ -34,7 +34,7 @@ def predicted_of(folder: Path, recorded: Recorded, section: Mapping[str, Json]) 
         ConfigError: its folder is damaged.
     """
     endpoint = section["endpoint"]["name"]
-    path = hunt.place(folder, [each["name"] for each in recorded.named("endpoints")], endpoint)
+    path = hunt.place(folder, recorded.names("endpoints"), endpoint)
     if not section["hunt"] or not (path / store.STUDY).is_file():
         return {"predicted": None, "unpredicted": hunt.unpredicted(folder).get(endpoint) if section["hunt"] else None}
     inner = read(path)

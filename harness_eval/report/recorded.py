@@ -125,7 +125,7 @@ class Recorded:
         if layout is None:
             return None
         canonical = self.study.get("canonical")
-        others = [harness["name"] for harness in self.named("harnesses") if harness["name"] != canonical]
+        others = [name for name in self.names("harnesses") if name != canonical]
         return hunt.standing_of(layout, self.stood.get(endpoint), others, refused)
 
     def repeats(self, harness: str) -> int:

@@ -22,7 +22,7 @@ def unsupported(recorded: Recorded, endpoint: str, outcomes: Outcomes) -> dict[s
     `run` counts its trials that were run, `judged` those with a verdict all the same: they are left out of every figure
     with the harness.
     """
-    names = {harness["name"] for harness in recorded.named("harnesses")}
+    names = set(recorded.names("harnesses"))
     found: dict[str, dict[str, Json]] = {}
     probe = recorded.probes.get(endpoint)
     for refused in probe.unsupported if probe else ():

@@ -81,9 +81,7 @@ def trace_of(folder: Path, recorded: Recorded, section: Section) -> dict[str, Js
     """
     inner, path = recorded, folder
     if not recorded.study.get("trace"):
-        path = tracing.place(
-            folder, [each["name"] for each in recorded.named("endpoints")], section["endpoint"]["name"]
-        )
+        path = tracing.place(folder, recorded.names("endpoints"), section["endpoint"]["name"])
         if not (path / store.STUDY).is_file():
             return {"trace": None, "trace_offer": _offer(recorded, section)}
         inner = read(path)
@@ -96,7 +94,7 @@ def trace_of(folder: Path, recorded: Recorded, section: Section) -> dict[str, Js
 def _check(inner: Recorded, path: Path) -> None:
     about = parse(_About, inner.study["trace"], f"{path}: trace")
     named = [about.canonical, about.harness, *(name for each in about.changes for name in (each.added, each.reverted))]
-    known = {each["name"] for each in inner.named("harnesses")}
+    known = set(inner.names("harnesses"))
     if strange := [name for name in named if name not in known]:
         raise ConfigError(f"{path}: trace: {one_line(strange[0])} is none of its harnesses")
 
@@ -115,7 +113,7 @@ def _offer(recorded: Recorded, section: Section) -> dict[str, Json] | None:
 
 
 def _trace(inner: Recorded, endpoint: str) -> dict[str, Json]:
-    about, names = inner.study["trace"], [each["name"] for each in inner.named("harnesses")]
+    about, names = inner.study["trace"], inner.names("harnesses")
     refused = support.unsupported(inner, endpoint, inner.outcomes)
     outcomes = inner.outcomes.where(lambda outcome: outcome.harness not in refused)
     found = _attributed(inner, outcomes, names)
@@ -148,7 +146,7 @@ def _attributed(inner: Recorded, outcomes: Sequence[Any], names: Sequence[str]) 
     from harness_eval.stats.shapley import Places, attribute  # lazy: slow import
 
     about = inner.study["trace"]
-    tasks = [task["name"] for task in inner.named("tasks")]
+    tasks = inner.names("tasks")
     columns = {name: place for place, name in enumerate(names)}
     added, reverted = ([columns[change[key]] for change in about["changes"]] for key in ("added", "reverted"))
     places = Places(columns[about["canonical"]], columns[about["harness"]], added, reverted)

@@ -69,19 +69,14 @@ def requests(harness: Harness, record: Trajectory) -> dict[int, Sent | str]:
             found[place] = f"cannot be derived by today's code: {error}"
             continue
         lacks, texts = _lacking(before, view, request), message_texts(request)
-        same = sum(1 for _ in takewhile(bool, map(operator.eq, last, texts)))
-        characters = sum(len(text) for _, text in texts)
-        found[place] = Sent(
-            messages=len(texts),
-            characters=characters,
+        found[place] = sent = replace(
+            added(last, texts),
             as_recorded=request.digest == event.digest if event.digest else None,
             lacks=_told(lacks),
             newly=_told(lacks - known),
             told_instead=_injected(before, view, event),
-            added=texts[same:],
-            rewritten=max(0, len(last) - same),
         )
-        work += characters
+        work += sent.characters
         if isinstance(event, Step):
             last, known = texts, lacks
     return found
