@@ -19,6 +19,7 @@ from harness_eval.cluster.joining import ray_module
 from harness_eval.cluster.limits import Limits
 from harness_eval.cluster.node import CLOSE_SECONDS, Node, Setup, Variables
 from harness_eval.endpoints.base import Endpoint
+from harness_eval.endpoints.transport import is_local
 from harness_eval.errors import ConfigError, redact
 from harness_eval.sandboxes.base import SandboxProvider
 from harness_eval.trial import Trial
@@ -59,6 +60,7 @@ class Spread:
         self._arrived = anyio.Event()
         self._numbers = itertools.count()
         self._folders: dict[str, Any] = {}
+        self._packing = anyio.Lock()
         self._most = self._lost = 0
         self._deserted: Callable[[], None] | None = None
         self.swept = 0
@@ -84,7 +86,7 @@ class Spread:
         told = f"nodes: {len(self._members)}, {own} on this machine"
         self._told(told if away else f"nodes: {len(self._members)}, all on this machine")
         for settings in self._setup.endpoints if away else ():
-            if _is_loopback(settings.base_url):
+            if is_local(settings.base_url):
                 self._told(
                     f"endpoint {settings.name} is at {settings.base_url}, which is another server on each of the "
                     f"{away} nodes that are other machines"
@@ -158,7 +160,8 @@ class Spread:
             return Result(trial.key, trial.harness.id, failure=Lost("harness", f"on its node: {words}"))
         except errors.RayError:
             return None
-        member.brought.add(digest)
+        if result is not None and (result.failure is None or result.failure.owner != "sandbox"):
+            member.brought.add(digest)  # else it may be that it could not be unpacked
         return result
 
     async def _stoppable(self, member: _Member, number: int, answer: Awaitable[Result | None]) -> Result | None:
@@ -179,9 +182,10 @@ class Spread:
 
     async def _folder(self, trial: Trial) -> Any:
         digest = trial.task.digest
-        if digest not in self._folders:
-            content = await to_thread.run_sync(packed, trial.task.folder)
-            self._folders[digest] = self._ray.put(content)
+        async with self._packing:
+            if digest not in self._folders:
+                content = await to_thread.run_sync(packed, trial.task.folder)
+                self._folders[digest] = self._ray.put(content)
         return self._folders[digest]
 
     async def _look(self) -> list[str]:
@@ -252,11 +256,6 @@ class Spread:
 
 async def _awaited(answer: Awaitable[Result | None]) -> Result | None:
     return await answer
-
-
-def _is_loopback(base_url: str) -> bool:
-    host = base_url.partition("://")[2].partition("/")[0]
-    return host.startswith(("127.", "localhost", "[::1]"))
 
 
 @asynccontextmanager

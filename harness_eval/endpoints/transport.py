@@ -38,8 +38,8 @@ class _Made:
     """A request as the package makes it; `proxy` is what the environment puts before its server."""
 
     url: str
-    headers: Mapping[str, str]
-    proxy: str | None
+    headers: Mapping[str, str] = field(repr=False)
+    proxy: str | None = field(repr=False)
 
 
 @dataclass(slots=True)
@@ -47,8 +47,8 @@ class Client:
     """Connections to the server of one base URL; retries nothing and follows no redirect."""
 
     base_url: str
-    key: str | None
-    headers: Mapping[str, str]
+    key: str | None = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
     timeout_seconds: float
     _session: aiohttp.ClientSession | None = None
     _made: dict[str, _Made] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Client:
         if made is None:
             made = self._made[path] = await self._make(path)
         if self._session is None:
-            self._session = _session(not _is_local(self.base_url), self.timeout_seconds)
+            self._session = _session(not is_local(self.base_url), self.timeout_seconds)
         return await self._session.post(
             made.url, data=content, headers=made.headers, proxy=made.proxy, allow_redirects=False
         )
@@ -94,7 +94,7 @@ class Client:
             await package.post(path, cast_to=httpx2.Response, content=b"{}", options=options)
         url = str(requests[0].url)
         headers = {name: value for name, value in requests[0].headers.items() if name not in _OF_EACH_BODY}
-        return _Made(url, headers, None if _is_local(url) else _proxy_for(url))
+        return _Made(url, headers, None if is_local(url) else _proxy_for(url))
 
 
 def _session(trust_env: bool, timeout_seconds: float) -> aiohttp.ClientSession:
@@ -211,6 +211,7 @@ def _proxy_for(url: str) -> str | None:
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
 
-def _is_local(base_url: str) -> bool:
+def is_local(base_url: str) -> bool:
+    """Whether a server is this machine's own, under an address that means another one elsewhere."""
     host = urlsplit(base_url).hostname or ""
     return host == "localhost" or host == "::1" or host.startswith("127.")

@@ -6,6 +6,7 @@ import pytest
 
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.endpoints.openai import OpenAIEndpoint
+from harness_eval.endpoints.transport import Client, _Made
 from harness_eval.types import Request
 
 from .conftest import Connect
@@ -78,3 +79,9 @@ async def test_a_connection_serves_again_after_a_refusal(connect: Connect) -> No
     endpoint, server = await connect(Answer(503, (b"busy",)), SAID)
     assert (await endpoint.complete(ASKED)).text == "hi"
     assert server.connections == 1
+
+
+def test_what_a_client_shows_of_itself_has_no_key() -> None:
+    client = Client("http://127.0.0.1:1/v1", "open-sesame", {"X-Key": "open-sesame-too"}, 1.0)
+    client._made["/chat"] = _Made("http://127.0.0.1:1/v1/chat", {"Authorization": "Bearer open-sesame"}, None)
+    assert "open-sesame" not in repr(client)
