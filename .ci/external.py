@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 PROGRAM, STUDY, WORK = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-KILLED = "kimi-code"  # it takes some ten seconds for a task
+KILLED = "kimi-code"
 WIRES = {"chat", "messages", "responses"}
 ENOUGH = 5  # tasks that each must solve
 LONGEST = 120.0  # seconds to wait for anything
@@ -111,6 +111,7 @@ def kill(what: str) -> Path:
     """Start one trial of a real harness, and kill its process or the whole run when it has begun."""
     folder = WORK / f"killed-{what}"
     arguments = ["--harness", KILLED, "--tasks", "config-migrate", "--sandbox", "bubblewrap"]
+    arguments += ["--fault", "overloaded=0.3"]  # requests are repeated after a pause, so that it is at work for long
     environment = {**os.environ, "TMPDIR": str(WORK / "tmp")}
     run = subprocess.Popen(
         [PROGRAM, "run", STUDY, *arguments, "--out", str(folder)], env=environment, stdout=subprocess.DEVNULL
