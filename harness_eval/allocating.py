@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness_eval import hunt, planning, store, study
+from harness_eval.cluster.joining import joined
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.judging import Proof
 from harness_eval.probing import Probe
@@ -86,8 +87,8 @@ async def run(resolved: Study, folder: Path, watch: Watch, agenda: Agenda) -> En
     hunting = hunt.of(resolved, folder)
     if hunting is None:
         return await study.run(resolved, folder, watch, agenda)
-    async with AsyncExitStack() as opened:
-        started = time.monotonic() if agenda.started is None else agenda.started
+    started = time.monotonic() if agenda.started is None else agenda.started
+    async with joined(resolved.config.executor), AsyncExitStack() as opened:  # a cluster is joined once for all blocks
         return await _blocks(hunting, watch, replace(agenda, started=started, reach=_Reached(opened).reach))
 
 
