@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -84,8 +84,9 @@ def _keeper(path: Path | None, stack: AsyncExitStack) -> Callable[[Exchange], No
 async def _settings(front: Front, stack: AsyncExitStack) -> EndpointConfig:
     """How to reach what answers, started for it where it is served on this machine."""
     if front.file is None and not any(front.flags.values()):
-        own = front.reference
-        base_url = await stack.enter_async_context(listening(ReferenceConfig(own.tasks, own.couplings, own.faults)))
+        if front.endpoint is not None:
+            raise ConfigError("--endpoint names one of a study's, and no study is given")
+        base_url = await stack.enter_async_context(listening(replace(front.reference, port=0)))
         return EndpointConfig(name="reference", model=MODEL, base_url=base_url, scripted=True)
     resolved = study.resolve(options.study_from(front.file, **front.flags))
     names = list(resolved.endpoints)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import urllib.request
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
+import pytest
+
+from harness_eval.cli import serve_gateway
+from harness_eval.reference.server import ReferenceConfig
 from tests.cli.conftest import Said, start
 from tests.doubles import make_task
 from tests.gateway.front import PARAMETERS
@@ -42,3 +48,22 @@ def test_what_belongs_to_a_gateway_is_refused_without_one(tmp_path: Path, harnes
     assert (done.code, "listens on 127.0.0.1 only" in done.err) == (2, True)
     done = harness_eval("serve", "--gateway", "--wire-log", tmp_path / "none" / "wire.jsonl")
     assert (done.code, "--wire-log" in done.err) == (2, True)
+    done = harness_eval("serve", "--gateway", "--endpoint", "k3")
+    assert (done.code, "--endpoint" in done.err) == (2, True)
+
+
+@pytest.mark.anyio
+async def test_the_agent_behind_it_is_the_one_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    served = []
+
+    @asynccontextmanager
+    async def listening(config: ReferenceConfig) -> AsyncIterator[str]:
+        served.append(config)
+        yield "http://127.0.0.1:1/v1"
+
+    monkeypatch.setattr(serve_gateway, "listening", listening)
+    asked = ReferenceConfig((), {"only-native": 0.5}, {"empty-turn": 0.25}, seed=5)
+    with anyio.CancelScope() as scope:
+        front = serve_gateway.Front(asked, None, {}, None, None)
+        await serve_gateway.run(front, lambda *_: scope.cancel())
+    assert served == [asked]
