@@ -54,6 +54,8 @@ def serve(
     flags = {"base_url": base_url, "model": model, "profile": profile, "api_key_env": api_key_env}
     if not gateway and any((file, wire_log, endpoint, *flags.values())):
         raise ConfigError("a study, its endpoint, a server and --wire-log belong to --gateway")
+    if any((file, *flags.values())) and any((coupling, fault, seed, suite != "core")):
+        raise ConfigError("--suite, --coupling, --fault and --seed are of the scripted agent: it is not what is asked")
     _check(host, gateway)
     folders = tuple(task.folder for task in load_suite(suite) if task.unsupported is None)
     config = ReferenceConfig(folders, parse_couplings(coupling or []), parse_faults(fault or []), seed, host, port)

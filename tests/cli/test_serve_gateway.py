@@ -52,6 +52,14 @@ def test_what_belongs_to_a_gateway_is_refused_without_one(tmp_path: Path, harnes
     assert (done.code, "--endpoint" in done.err) == (2, True)
 
 
+@pytest.mark.parametrize("flag", [("--coupling", "only-native"), ("--seed", 3), ("--suite", "starter")])
+def test_what_is_of_the_scripted_agent_is_refused_in_front_of_another(
+    flag: tuple[object, ...], harness_eval: Callable[..., Said]
+) -> None:
+    done = harness_eval("serve", "--gateway", "--base-url", "http://127.0.0.1:9/v1", "--model", "m", *flag)
+    assert (done.code, "of the scripted agent" in done.err) == (2, True)
+
+
 @pytest.mark.anyio
 async def test_the_agent_behind_it_is_the_one_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     served = []
