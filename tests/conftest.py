@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,6 +19,10 @@ from tests.solved import SolvedTask, solved
 # Modules of which one test is long, or whose tests share what takes long to start.
 LONG = {"test_detection.py", "test_exposure.py", "test_starter.py", "test_run.py", "test_ray.py"}
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+# A shell that starts the tests in the background lets them ignore interrupts, and the programs that they start too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
