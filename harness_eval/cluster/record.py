@@ -1,4 +1,4 @@
-"""executor.json of a run's folder: over how many nodes each invocation spread its trials; no names of machines."""
+"""executor.json of a run's folder: over how many nodes each part of it was spread; no names of machines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE = "executor.json"
 
 
 def note(folder: Path, used: Mapping[str, Json]) -> None:
-    """Add what one invocation has used.
+    """Add what one invocation, or one block of a hunt, has used.
 
     Raises:
         OSError: it cannot be written.
