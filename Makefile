@@ -13,7 +13,7 @@ demo-model: $(VENV)/installed-model
 	$(VENV)/bin/harness-eval run --local-model $(DEMO)
 
 test: $(VENV)/installed-dev
-	$(VENV)/bin/pytest -n 2 --dist worksteal
+	$(VENV)/bin/pytest -n 3 --dist worksteal
 
 lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .

@@ -20,6 +20,9 @@ from tests.solved import SolvedTask, solved
 LONG = {"test_detection.py", "test_exposure.py", "test_starter.py", "test_run.py", "test_ray.py"}
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
+# Programs that are started by the hundred would else compile our modules anew each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell that starts the tests in the background lets them ignore interrupts, and the programs that they start too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

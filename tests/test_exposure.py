@@ -14,11 +14,12 @@ from harness_eval.study_file import StudyConfig
 
 
 def test_every_level_acts_in_a_covering_study_and_the_uncoupled_agent_solves_it(tmp_path: Path) -> None:
-    # Boxes of trials that do the same are opened once; tests/test_reference_plays.py asks every level over HTTP.
+    # In this task all is met that a level acts on. Boxes of trials that do the same are opened once;
+    # tests/test_reference_plays.py asks every level over HTTP.
     given = {
         "name": "exposure",
         "reference": {},
-        "tasks": {"suite": "core", "include": ["access-log-top", "fix-off-by-one"]},
+        "tasks": {"suite": "core", "include": ["log-root-cause"]},
         "family": "whole",
         "design": {"kind": "covering"},
     }

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from harness_eval.sandboxes.sealing import copy_folder
 
 PREFIX = "harness-eval-"
 """How the folders begin that are made on a machine; the token of their owner follows."""
+_LOOKS, _BETWEEN = 100, 0.01  # how often processes are looked for at most, and seconds in between
 
 
 class LocalProvider(SandboxProvider):
@@ -123,14 +125,29 @@ def _remove(root: Path) -> None:
 
 
 def _kill_stragglers(root: Path) -> None:
-    """Kill every process whose environment names this folder."""
-    mark = os.fsencode(root)
+    """Kill every process whose environment names this folder.
+
+    One that just becomes another program, or is just started by one that dies, shows none: it is looked for again.
+    """
+    quiet = 0
+    for _ in range(_LOOKS):
+        quiet = 0 if _kill_seen(os.fsencode(root)) else quiet + 1
+        if quiet == 2:
+            return
+        time.sleep(_BETWEEN)
+
+
+def _kill_seen(mark: bytes) -> int:
+    """Kill the processes whose environment holds this; their number."""
+    number = 0
     for environment in Path("/proc").glob("[0-9]*/environ"):
         try:
             if mark in environment.read_bytes():
                 os.kill(int(environment.parent.name), SIGKILL)
+                number += 1
         except OSError:
             continue  # another user's, or ended while we looked
+    return number
 
 
 def _mine(root: Path) -> bool:
