@@ -60,7 +60,7 @@ def serve(
     folders = tuple(task.folder for task in load_suite(suite) if task.unsupported is None)
     config = ReferenceConfig(folders, parse_couplings(coupling or []), parse_faults(fault or []), seed, host, port)
     if gateway:
-        front = serve_gateway.Front(config, file, flags, endpoint, wire_log)
+        front = serve_gateway.Front(config, serve_gateway.asked(file, flags), endpoint, wire_log)
         _until_interrupted(serve_gateway.run, front, partial(_announce_gateway, as_json))
     else:
         _until_interrupted(foreground, config, partial(_announce, config, as_json))

@@ -37,23 +37,29 @@ Which: TypeAlias = Annotated[str | None, typer.Option(help="With --gateway: whic
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What is served: the endpoint of a study or of flags, or the reference endpoint where `flags` names none.
+    """What is served: an endpoint of a study, or the reference endpoint where there is none.
 
     `wire_log` is where exchanges are written, one a line, as `diagnose` and `harness draft` read them.
     """
 
     reference: ReferenceConfig
-    file: Path | None
-    flags: dict[str, Json]
+    study: study.Study | None
     endpoint: str | None
     wire_log: Path | None
+
+
+def asked(file: Path | None, flags: dict[str, Json]) -> study.Study | None:
+    """The study of a file or of flags, or None where neither says anything; a ConfigError if it is wrong."""
+    if file is None and not any(flags.values()):
+        return None
+    return study.resolve(options.study_from(file, **flags))
 
 
 async def run(front: Front, announce: Callable[[Door, str], None]) -> None:
     """Serve until cancelled; `announce` gets the door and the endpoint's name once it listens.
 
     Raises:
-        ConfigError: the study or a flag is wrong, the log cannot be written, or the port cannot be had.
+        ConfigError: the study has no such endpoint, the log cannot be written, or the port cannot be had.
     """
     async with AsyncExitStack() as stack:
         keep = _keeper(front.wire_log, stack)
@@ -83,13 +89,12 @@ def _keeper(path: Path | None, stack: AsyncExitStack) -> Callable[[Exchange], No
 
 async def _settings(front: Front, stack: AsyncExitStack) -> EndpointConfig:
     """How to reach what answers, started for it where it is served on this machine."""
-    if front.file is None and not any(front.flags.values()):
+    if front.study is None:
         if front.endpoint is not None:
             raise ConfigError("--endpoint names one of a study's, and no study is given")
         base_url = await stack.enter_async_context(listening(replace(front.reference, port=0)))
         return EndpointConfig(name="reference", model=MODEL, base_url=base_url, scripted=True)
-    resolved = study.resolve(options.study_from(front.file, **front.flags))
-    names = list(resolved.endpoints)
+    names = list(front.study.endpoints)
     if front.endpoint is not None and front.endpoint not in names:
         raise ConfigError(f"--endpoint {front.endpoint!r} is none of the study's; {nearest(front.endpoint, names)}")
-    return await study.reach(resolved, front.endpoint or names[0], stack)
+    return await study.reach(front.study, front.endpoint or names[0], stack)
