@@ -24,7 +24,8 @@ class PlainBody:
     def __init__(self, encoding: str) -> None:
         named = [part for part in encoding.lower().replace(" ", "").split(",") if part not in ("", "identity")]
         if len(named) > 1 or not _COMPRESSED.issuperset(named):
-            raise BadEncoding(f"a body with the Content-Encoding {encoding[:40]!r}, which was not asked for")
+            # Not cut and not escaped: it may repeat a key, which would not be found in it then.
+            raise BadEncoding(f"a body in an encoding which was not asked for: {encoding}")
         self._decompress = zlib.decompressobj(_EITHER) if named else None
 
     def pieces(self, data: bytes) -> Iterator[bytes]:

@@ -27,6 +27,7 @@ _DRAIN_SECONDS = 1.0
 # beginning, within these seconds, which is how late its last word can be. A reply that is there at once never is.
 _PATIENCE, _SHORTEST_PAUSE, _LONGEST_PAUSE, _INSTANT = 0.05, 0.005, 0.1, 0.01
 _LONGEST_PART = 16 << 20  # bytes of one event or of a body that is no stream; what is read from it takes more
+_LONGEST_SAID = 200  # characters
 _LONGEST_REPLY = 256 << 20  # bytes; a million streamed tokens, each in a chunk of its own, take about as much
 
 
@@ -85,7 +86,7 @@ class OpenAIEndpoint(ServedEndpoint):
         try:
             body = PlainBody(", ".join(response.headers.getall("Content-Encoding", ())))
         except BadEncoding as error:
-            raise _cut(f"{self.name}: {error}", "infra.gateway") from None
+            raise _cut(f"{self.name}: {self._clean(str(error))[:_LONGEST_SAID]}", "infra.gateway") from None
         try:
             await self._feed(reader, response, body)
         except (aiohttp.ClientError, OSError) as error:
@@ -112,6 +113,8 @@ class OpenAIEndpoint(ServedEndpoint):
                 self._check_length(travelled, reader)
                 if reader.frames > frames:
                     heard, frames = now, reader.frames
+                elif now - heard > self.config.timeout_seconds and reader.ended:
+                    break
                 elif now - heard > self.config.timeout_seconds:
                     raise Transient(f"{self.name}: nothing but keep-alives for {now - heard:.0f} s", "infra.deadline")
                 if reader.frames and now - begun > _INSTANT and not raw.at_eof():
@@ -130,6 +133,9 @@ class OpenAIEndpoint(ServedEndpoint):
         # The transport files a refused connection under time-outs; what really happened stands in the causes.
         all_causes, absent = list(causes(error)), (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
         connected = not any(isinstance(cause, absent) for cause in all_causes)
+        if any(isinstance(cause, aiohttp.ClientSSLError) for cause in all_causes) and not self._reached:
+            said = f"no encrypted connection is made at {self.config.base_url}: {type(all_causes[-1]).__name__}"
+            return Transient(f"{self.name}: {said}", "infra.gateway", absent=True)
         if not (connected or self._reached):
             return Transient(f"{self.name}: nothing answers at {self.config.base_url}", "infra.gateway", absent=True)
         label = "infra.deadline" if connected and isinstance(all_causes[-1], TimeoutError) else "infra.gateway"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _LONGEST_REFUSAL = 1 << 20  # bytes; a page of an error needs no more
 _CONNECT_SECONDS = 30.0
+_CLOSE_SECONDS = 2.0
 _IDLE_SECONDS = 5.0  # servers close idle connections, some of them soon
 _OF_EACH_BODY = frozenset({"content-length", "transfer-encoding"})
 
@@ -57,22 +58,26 @@ class Client:
         """The response to this body, its own body still to be read.
 
         Raises:
-            aiohttp.ClientError, OSError: there is none.
+            aiohttp.ClientError, OSError: there is none, or its headers take longer than two silences may.
         """
         made = self._made.get(path)
         if made is None:
             made = self._made[path] = await self._make(path)
         if self._session is None:
             self._session = _session(not is_local(self.base_url), self.timeout_seconds)
-        return await self._session.post(
-            made.url, data=content, headers=made.headers, proxy=made.proxy, allow_redirects=False
-        )
+        # The time limits of the session begin anew with each byte, and know none for a server that reads nothing.
+        with anyio.fail_after(2 * self.timeout_seconds):
+            return await self._session.post(
+                made.url, data=content, headers=made.headers, proxy=made.proxy, allow_redirects=False
+            )
 
     async def close(self) -> None:
         """Release connections."""
         if self._session is not None:
-            await self._session.close()
-            self._session = None
+            session, self._session = self._session, None
+            # A connection closes once all that was to be sent is gone, which a server that reads nothing prevents.
+            with anyio.move_on_after(_CLOSE_SECONDS):
+                await session.close()
 
     async def _make(self, path: str) -> _Made:
         import httpx2  # lazy: slow import

@@ -112,3 +112,15 @@ async def test_arguments_nested_too_deeply_for_the_fast_encoder_are_kept_or_malf
         reply = await endpoint.complete(ASK)
         assert reply.calls[0].name == "run"
         assert reply.calls[0].arguments.replace(" ", "") == nested or "nested too deeply" in reply.calls[0].arguments
+
+
+@pytest.mark.parametrize("status", [200, 503])
+async def test_a_key_that_is_named_as_an_encoding_reaches_no_exception(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    key = "a-key-of-mine\\" * 5
+    monkeypatch.setenv("KEY", key)
+    endpoint, _ = await connect(encoded(b"x", key, status), api_key_env="KEY", retries=0)
+    with pytest.raises(EndpointFailure, match="not asked for") as caught:
+        await endpoint.complete(ASK)
+    assert "a-key" not in str(caught.value)

@@ -305,6 +305,13 @@ async def test_keep_alives_alone_do_not_hold_an_attempt_open_for_ever(connect: C
     assert (reply.text, len(reply.faults)) == ("hello", 1)
 
 
+async def test_keep_alives_after_the_last_word_do_not_lose_the_reply(connect: Connect) -> None:
+    said = events(chunk({"content": "hello"}, "stop"), done=False)
+    answer = Answer(chunks=(said, *(b": ping\n\n",) * 500), pause=0.02)
+    endpoint, _ = await connect(answer, timeout_seconds=0.2, retries=0)
+    assert (await endpoint.complete(ASK)).text == "hello"
+
+
 async def test_a_reply_can_be_asked_for_in_one_piece(connect: Connect) -> None:
     message = {"role": "assistant", "content": "4", "tool_calls": []}
     endpoint, server = await connect(whole({"choices": [{"message": message, "finish_reason": "stop"}]}), stream=False)

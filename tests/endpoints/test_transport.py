@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from harness_eval.endpoints.config import EndpointConfig
 from harness_eval.endpoints.openai import OpenAIEndpoint
 from harness_eval.endpoints.transport import Client, _Made
+from harness_eval.errors import EndpointDown, EndpointFailure
 from harness_eval.types import Request
 
 from .conftest import Connect
@@ -14,6 +17,7 @@ from .server import Answer, ScriptedServer, chunk, events
 
 pytestmark = pytest.mark.anyio
 ASKED = Request(({"role": "user", "content": "hello"},))
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 SAID = Answer(chunks=(events(chunk({"content": "hi"}), chunk(finish="stop")),))
 
 
@@ -85,3 +89,58 @@ def test_what_a_client_shows_of_itself_has_no_key() -> None:
     client = Client("http://127.0.0.1:1/v1", "open-sesame", {"X-Key": "open-sesame-too"}, 1.0)
     client._made["/chat"] = _Made("http://127.0.0.1:1/v1/chat", {"Authorization": "Bearer open-sesame"}, None)
     assert "open-sesame" not in repr(client)
+
+
+async def ending_of(serve: Serve, words: str = "hello", scheme: str = "http", limit: float = 0.5) -> EndpointFailure:
+    """How a request ends, with a short time limit, at a server that never comes to its answer."""
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    endpoint = OpenAIEndpoint(EndpointConfig(name="slow", model="m", base_url=url, timeout_seconds=limit, retries=0))
+    try:
+        async with asyncio.timeout(30):
+            with pytest.raises(EndpointFailure) as caught:
+                await endpoint.complete(Request(({"role": "user", "content": words},)))
+    finally:
+        await endpoint.close()
+        server.close()
+        await asyncio.sleep(0.3)  # the server notices
+    return caught.value
+
+
+@pytest.mark.parametrize("beginning", ["HTTP/1.1 102 Processing\r\n\r\n", "HTTP/1.1 200 OK\r\n"])
+async def test_an_answer_whose_headers_never_end_meets_the_time_limit(beginning: str) -> None:
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(beginning.encode())
+        while not reader.at_eof():
+            writer.write(beginning.encode() if "102" in beginning else b"X: y\r\n")
+            await asyncio.sleep(0.1)
+        writer.transport.abort()
+
+    assert (await ending_of(drip)).label == "infra.deadline"
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+async def test_a_server_that_does_not_read_what_it_is_sent_meets_the_time_limit() -> None:
+    over = asyncio.Event()
+
+    async def read_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        del reader
+        await over.wait()
+        writer.transport.abort()
+
+    failure = await ending_of(read_nothing, "long " * (1 << 22))
+    over.set()
+    await asyncio.sleep(0.1)  # both ends notice
+    assert failure.label == "infra.deadline"
+
+
+async def test_a_server_that_does_not_encrypt_is_not_said_to_be_absent() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1 << 16)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    failure = await ending_of(refuse, scheme="https", limit=20.0)
+    assert isinstance(failure, EndpointDown)
+    assert "no encrypted connection is made at https://127.0.0.1" in str(failure)
