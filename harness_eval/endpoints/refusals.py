@@ -39,9 +39,9 @@ _OTHERWISE = {"infra.access_refused": _DOWN[401], "infra.quota_exhausted": "the 
 _FAULTY_FINISHES = frozenset({"error", "network_error", "abort"})
 _OF_SIZE = frozenset({"infra.gateway", "undetermined.request_cut"})  # where it matters how much was sent
 _OF_TOOLS = frozenset({"harness.schema_rejected", "harness.tool_name_rejected"})  # a tool may be named after a key
-_OF_SERVERS = frozenset({408, 409, 413})
+_OF_SERVERS = frozenset({407, 408, 409, 413})
 _TIMED_OUT = frozenset({408, 504, 524})
-_OF_PROXIES = frozenset({413, 502, 520, 521, 522, 523})
+_OF_PROXIES = frozenset({407, 413, 502, 520, 521, 522, 523})
 
 # All of these name the prompt, the context or the input; a bare "too many tokens" is a rate limit.
 _OVERFLOW = re.compile(
@@ -173,7 +173,7 @@ def _label(refusal: Refusal, message: str) -> str:
         return "limit.context_overflow"
     # A page with these statuses is what a wrong address gets; with any other it is a proxy that stepped in.
     is_page = status not in (401, 404, 405) and _PAGE.match(body) is not None
-    if status >= 500 or status in _OF_SERVERS or is_page:
+    if not 200 <= status < 500 or status in _OF_SERVERS or is_page:
         return _failed(refusal, is_page, text)
     if status in _DOWN and not (status == 404 and _UNSUPPORTED.search(text)):
         return {401: "infra.access_refused", 402: "infra.quota_exhausted", 403: "infra.access_refused"}.get(
@@ -191,7 +191,7 @@ def _throttled(status: int, message: str, text: str) -> str:
 
 
 def _failed(refusal: Refusal, is_page: bool, text: str) -> str:
-    if is_page or refusal.status == 413:
+    if is_page or refusal.status == 413 or refusal.status < 200:  # the last is another protocol, or nonsense
         return "infra.gateway"
     if refusal.status in _TIMED_OUT or _TIMEOUT.search(text):
         return "infra.deadline"

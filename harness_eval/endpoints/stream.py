@@ -122,8 +122,8 @@ class BodyReader:
             self._take_frame(line, name)
 
     def _take_frame(self, frame: bytes, name: bytes) -> None:
-        if frame == b"[DONE]":
-            self.done = True
+        if self.done or frame == b"[DONE]":
+            self.done = True  # what comes later is not read: how much of it is here depends on how the body was cut
             return
         chunk = _parsed(frame)
         if not isinstance(chunk, dict):

@@ -219,3 +219,9 @@ def test_an_enormous_refusal_is_read_in_no_time(unit: bytes) -> None:
     # Without a bound on what is searched this takes minutes.
     error = failure(Refusal(400, unit * (4_000_000 // len(unit))), "kimi", CLEAN)
     assert len(str(error)) < 400
+
+
+@pytest.mark.parametrize("status", [0, 99, 101, 407])
+def test_a_status_of_a_proxy_or_of_no_answer_is_the_gateway_s(status: int) -> None:
+    error = failure(Refusal(status, b"{}"), "kimi", CLEAN)
+    assert (error.label, type(error)) == ("infra.gateway", EndpointFailure)

@@ -124,3 +124,10 @@ def test_half_a_surrogate_pair_in_each_of_two_chunks_becomes_one_character() -> 
     halves = ['{"choices": [{"delta": {"content": "\\ud83c"}}]}', '{"choices": [{"delta": {"content": "\\udf89"}}]}']
     assert reply(events(*halves)).text == "🎉"
     assert reply(events(halves[0])).text == "\ufffd"
+
+
+def test_nothing_counts_after_the_end_marker_however_the_body_is_cut() -> None:
+    late = events(chunk({"content": "late"}), {"error": {"message": "late"}})
+    reader = read([RICH + late])
+    assert reader.assembler.reply() == reply(RICH)
+    assert (reader.assembler.error, reader.bad_frames) == (None, 0)
